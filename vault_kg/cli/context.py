@@ -1,0 +1,282 @@
+"""What every command starts with: its settings, the vault it works on, and the calls it makes.
+
+The shared options may stand before or after the subcommand. Nothing heavy is imported here; a vault
+is opened inside `session`.
+"""
+
+from __future__ import annotations
+
+import io
+import os
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import click
+
+from vault_kg.errors import Busy, Unavailable, VaultError
+
+if TYPE_CHECKING:
+    from vault_kg.operations.caller import Caller
+    from vault_kg.operations.workspace import Workspace
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+CONFIG = Path(".vault-kg") / "vault.toml"
+
+
+@dataclass
+class Settings:
+    """What the shared options say."""
+
+    vault: Path | None = None
+    state: Path | None = None
+    actor: str | None = None
+    json: bool = False
+    scan: bool = True
+
+
+@dataclass(frozen=True)
+class Session:
+    """An opened vault, and who uses it."""
+
+    settings: Settings
+    workspace: Workspace
+    caller: Caller
+
+    def call(self, name: str, /, **arguments: Any) -> dict[str, Any]:
+        """Run an operation; arguments that are None are left out.
+
+        Raises:
+            VaultError: a refusal.
+        """
+        from vault_kg.operations import registry
+
+        given = {key: value for key, value in arguments.items() if value is not None}
+        return registry.call(self.workspace, name, given, self.caller)
+
+    def change(self, name: str, request_id: str | None, /, **arguments: Any) -> dict[str, Any]:
+        """Run a changing operation under a request id, which a refusal tells for the repetition."""
+        import uuid
+
+        request = request_id or str(uuid.uuid4())
+        try:
+            return self.call(name, requestId=request, **arguments)
+        except VaultError as error:
+            if error.code in ("busy", "write_failed", "conflict_blocked", "unavailable"):
+                error.data.setdefault("request_id", request)
+            raise
+
+    def resolve(self, text: str) -> str:
+        """Return the id that an id, title, alias or path means.
+
+        Raises:
+            NotFound: nothing is called so.
+            Ambiguous: several records are.
+        """
+        from vault_kg.records import ids
+
+        if ids.is_id(text) or ids.is_note(text):
+            return text
+        return str(self.call("knowledge_lookup", text=self.inside(text) or text)["record"]["id"])
+
+    def inside(self, text: str) -> str | None:
+        """Return the vault-relative path of an existing file, given from the working folder."""
+        try:
+            path = Path(text).absolute()
+            if not path.is_file():
+                return None
+            return path.resolve().relative_to(self.workspace.vault.root.resolve()).as_posix()
+        except (OSError, ValueError):
+            return None
+
+
+def everywhere(command: F) -> F:
+    """Add the options that every command takes."""
+    options = (
+        click.option(
+            "--vault", metavar="DIR", type=click.Path(path_type=Path), expose_value=False,
+            callback=_remember, help="The vault's folder.",
+        ),
+        click.option(
+            "--state", metavar="FILE", type=click.Path(path_type=Path), expose_value=False,
+            callback=_remember, help="Its state, where it is not in the vault.",
+        ),
+        click.option(
+            "--actor", metavar="NAME", expose_value=False, callback=_remember,
+            help="Who is acting (default: $VAULT_KG_ACTOR, or cli).",
+        ),
+        click.option(
+            "--scan/--no-scan", default=None, expose_value=False, callback=_remember,
+            help="Look for edited files first (default), or not.",
+        ),
+        click.option(
+            "--no-color", is_flag=True, expose_value=False, callback=_uncoloured,
+            help="Plain text, also on a terminal.",
+        ),
+    )  # fmt: skip
+    for option in reversed(options):
+        command = option(command)
+    return command
+
+
+def json_flag(command: F) -> F:
+    """Add `--json`, for the operation's result as one JSON document."""
+    return click.option(
+        "--json", is_flag=True, default=None, expose_value=False, callback=_remember,
+        help="Print the result as JSON.",
+    )(command)  # fmt: skip
+
+
+def command(function: Callable[..., Any]) -> click.Command:
+    """Make a function a subcommand with the shared options and `--json`."""
+    return click.command(everywhere(json_flag(click.pass_obj(function))))
+
+
+def prepare_streams() -> None:
+    """Make output that a terminal's encoding cannot show escaped instead of an error."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="backslashreplace")
+
+
+@contextmanager
+def session(
+    settings: Settings, *, make: bool = False, look: bool = True
+) -> Iterator[Session]:
+    """Open the vault for a command.
+
+    Args:
+        settings: the shared options.
+        make: make a folder without a vault one, quietly.
+        look: take in edited files first.
+
+    Raises:
+        Unavailable: there is no vault, or it cannot be served.
+    """
+    from vault_kg.cli import progress
+    from vault_kg.operations.workspace import Workspace
+
+    root = find(settings)
+    if root is None:
+        root = make_quietly(settings) if make else None
+    if root is None:
+        raise no_vault(settings)
+    workspace = Workspace.open(root, settings.state and settings.state.absolute())
+    try:
+        if look and settings.scan:
+            take_in(workspace, progress.bar("reading the vault"))
+        yield Session(settings, workspace, caller(settings))
+    finally:
+        workspace.close()
+
+
+def take_in(workspace: Workspace, shown: Any) -> None:
+    """Take in edited files; a vault that another process is writing is answered as it stands."""
+    try:
+        with shown as advance:
+            workspace.scan(advance)
+    except Busy as busy:
+        click.echo(f"not looked for edits: {busy.message}", err=True)
+
+
+def caller(settings: Settings) -> Caller:
+    """Return who acts."""
+    from vault_kg.operations.caller import Caller
+
+    return Caller(settings.actor or os.environ.get("VAULT_KG_ACTOR") or "cli")
+
+
+def find(settings: Settings) -> Path | None:
+    """Return the vault that is meant: `--vault`, or the nearest at or above the working folder."""
+    if settings.vault is not None:
+        chosen = settings.vault.absolute()
+        return chosen if (chosen / CONFIG).is_file() else None
+    here = Path.cwd()
+    return next((f for f in (here, *here.parents) if (f / CONFIG).is_file()), None)
+
+
+def no_vault(settings: Settings) -> Unavailable:
+    """Return the error for a command that needs a vault and has none."""
+    folder = folder_of(settings)
+    if not folder.is_dir():
+        return Unavailable(f"there is no folder {folder}", path=str(folder))
+    check_not_lost(folder)
+    around = next((f for f in folder.parents if (f / CONFIG).is_file()), None)
+    if around is not None:
+        return Unavailable(
+            f"{folder} lies inside the vault {around}; say --vault {around}", path=str(folder)
+        )
+    return Unavailable(
+        f"{folder} is not a vault; make it one with `vault-kg init {folder}`", path=str(folder)
+    )
+
+
+def folder_of(settings: Settings) -> Path:
+    """Return the folder that a vault is looked for in, or made of."""
+    return (settings.vault or Path.cwd()).absolute()
+
+
+def make_quietly(settings: Settings) -> Path | None:
+    """Make a folder of notes a vault for a read; returns None where that is not for us to do.
+
+    Raises:
+        Unavailable: it is the root or the home folder, or a vault that lost its state.
+    """
+    from vault_kg.operations.workspace import Workspace
+
+    folder = folder_of(settings)
+    if not folder.is_dir() or any((f / CONFIG).is_file() for f in folder.parents):
+        return None
+    if folder.resolve() in (Path.home().resolve(), Path(folder.anchor)):
+        raise Unavailable(
+            f"{folder} is too large a folder to be made a vault unasked; go to your notes, or give "
+            "--vault DIR",
+            path=str(folder),
+        )
+    check_not_lost(folder)
+    Workspace.create(folder, settings.state and settings.state.absolute()).close()
+    click.echo(
+        f"{folder} is a vault now: .vault-kg/ is new and ignores itself; no other file was touched",
+        err=True,
+    )
+    return folder
+
+
+def check_not_lost(folder: Path) -> None:
+    """Refuse a folder whose Git history says that it is a vault, while `.vault-kg` is gone.
+
+    Raises:
+        Unavailable: names `vault-kg recover`.
+    """
+    if not (folder / ".git").exists():
+        return
+    from vault_kg.store.git import GitUnavailable, History
+
+    try:
+        with History(folder) as history:
+            head = history.resolve("HEAD")
+            tracked = head and history.read_file(head, CONFIG.as_posix())
+    except GitUnavailable:
+        return
+    if tracked:
+        raise Unavailable(
+            f"{folder} is a vault whose {CONFIG.parent} folder is gone. Nothing was changed. Run "
+            f"`vault-kg recover --vault {folder}` to rebuild it from Git and the files",
+            path=str(folder),
+        )
+
+
+def _remember(ctx: click.Context, param: click.Parameter, value: Any) -> Any:
+    if value is not None and param.name is not None:
+        setattr(ctx.ensure_object(Settings), param.name, value)
+    return value
+
+
+def _uncoloured(ctx: click.Context, param: click.Parameter, value: bool) -> bool:
+    if value or os.environ.get("NO_COLOR"):
+        ctx.color = False
+    return value

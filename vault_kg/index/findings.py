@@ -1,0 +1,170 @@
+"""Findings: everything in a vault that a person should look at, with path, line and what to do."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import combinations
+
+from vault_kg.index import links
+from vault_kg.index.eligibility import CURRENT
+from vault_kg.records import names
+from vault_kg.state import conflicts, merges
+from vault_kg.state.database import Database
+
+MAX_GROUP = 20
+
+
+@dataclass(frozen=True)
+class Finding:
+    """One thing to look at."""
+
+    code: str
+    severity: str
+    message: str
+    path: str | None = None
+    line: int | None = None
+    record: str | None = None
+    hint: str | None = None
+    partition: str | None = None
+
+
+@dataclass(frozen=True)
+class Candidate:
+    """Two pages that may be one, with the reason for thinking so."""
+
+    first: str
+    second: str
+    type: str
+    strength: str
+    reason: str
+    partition: str
+
+
+def everything(db: Database) -> Iterator[Finding]:
+    """Yield every finding, section by section, in a stable order."""
+    yield from conflicted(db)
+    yield from of_files(db)
+    yield from duplicates(db)
+    yield from missing(db)
+    yield from chains(db)
+    yield from unresolved_links(db)
+
+
+def conflicted(db: Database) -> Iterator[Finding]:
+    """Yield the conflicts that wait for a person."""
+    for conflict in conflicts.open_ones(db):
+        if conflict.displaced != conflict.original:
+            yield Finding(
+                "conflict", "error", "an edit met an accepted request; all versions are kept",
+                conflict.path, None, conflict.record_id, f"choose with `vault-kg review {conflict.id}`",
+            )  # fmt: skip
+
+
+def of_files(db: Database) -> Iterator[Finding]:
+    """Yield what was found in single files: format, rules, guards contradicted, not readable."""
+    for code, severity, message, path, line, record, hint, partition in db.rows(
+        "SELECT finding.code, severity, message, finding.path, line, record.id, hint, record.partition "
+        "FROM finding LEFT JOIN record ON record.path = finding.path "
+        "ORDER BY finding.path, line, finding.phase, ordinal"
+    ):
+        yield Finding(code, severity, message, path, line, record, hint, partition)
+
+
+def duplicates(db: Database) -> Iterator[Finding]:
+    """Yield ids that more than one file carries."""
+    for record_id, paths, partition in db.rows(
+        "SELECT id, group_concat(path, ', '), min(partition) FROM (SELECT id, path, partition "
+        "FROM record ORDER BY path) GROUP BY id HAVING count(*) > 1 ORDER BY id"
+    ):
+        yield Finding(
+            "duplicate_id", "error", f"{record_id} stands in several files: {paths}",
+            paths.partition(", ")[0], None, record_id,
+            "delete the copy, or give it a new id; until then neither is looked up", partition,
+        )  # fmt: skip
+
+
+def missing(db: Database) -> Iterator[Finding]:
+    """Yield records that are known and have no file."""
+    for record_id, path, partition in db.rows(
+        "SELECT record_id, path, partition FROM revision AS r WHERE revision = (SELECT max(revision) "
+        "FROM revision WHERE record_id = r.record_id) AND NOT EXISTS (SELECT 1 FROM record "
+        "WHERE id = record_id) AND NOT EXISTS (SELECT 1 FROM file WHERE file.path = r.path) "
+        "ORDER BY path"
+    ):
+        yield Finding(
+            "missing", "error", "the file is gone; deletion is not withdrawal", path, None, record_id,
+            f"bring it back with `vault-kg restore {record_id}`, or restore and withdraw it", partition,
+        )  # fmt: skip
+
+
+def chains(db: Database) -> Iterator[Finding]:
+    """Yield merge chains that do not end at an active page within eight hops."""
+    targets = merges.targets(db)
+    for absorbed in sorted(targets):
+        final = merges.resolve(targets, absorbed)
+        row = final and db.row("SELECT lifecycle, partition FROM record WHERE id = ?", (final,))
+        if final is None:
+            text = f"{absorbed} is merged in a cycle or through more than {merges.MAX_HOPS} pages"
+        elif not row:
+            text = f"{absorbed} was merged into {final}, whose file is gone"
+        elif row[0] != "active":
+            text = f"{absorbed} was merged into {final}, which is {row[0]}"
+        else:
+            continue
+        yield Finding(
+            "merge_chain", "error", text, None, None, absorbed,
+            "records that name it are hidden; unmerge it, or restore the page at the end",
+            row[1] if row else None,
+        )  # fmt: skip
+
+
+def unresolved_links(db: Database, limit: int = 1_000) -> Iterator[Finding]:
+    """Yield links that mean nothing, with their line."""
+    for link in links.unresolved(db, limit):
+        yield Finding(
+            "unresolved_link", "warning", f"the link to {link.target!r} means nothing in this vault",
+            link.path, link.line, None, "write the page, or mend the link",
+        )  # fmt: skip
+
+
+def merge_candidates(db: Database, now: str) -> list[Candidate]:
+    """Return pairs of current pages of one type that share an identity alias or a normalised title.
+
+    Similar names are never enough. Pairs that a person declined are left out.
+    """
+    declined = merges.declined(db)
+    found: dict[tuple[str, str], Candidate] = {}
+    for group, strength, reason, kind, partition in (
+        *_shared_alias(db, now),
+        *_shared_title(db, now),
+    ):
+        for first, second in combinations(sorted(group)[:MAX_GROUP], 2):
+            if (first, second) not in declined:
+                found.setdefault(
+                    (first, second), Candidate(first, second, kind, strength, reason, partition)
+                )
+    return list(found.values())
+
+
+_Group = tuple[list[str], str, str, str, str]
+
+
+def _shared_alias(db: Database, now: str) -> Iterator[_Group]:
+    for alias, kind, partition, ids in db.rows(
+        "SELECT name.name, coalesce(type, ''), partition, group_concat(DISTINCT id) FROM name "
+        f"JOIN record USING (key) WHERE name.source = 'alias' AND kind = 'page' AND {CURRENT} "
+        "AND instr(name.name, ':') > 0 GROUP BY 1, 2, 3 HAVING count(DISTINCT id) > 1 ORDER BY 1",
+        {"now": now},
+    ):
+        if names.is_namespaced(alias):
+            yield ids.split(","), "strong", f"both have the alias {alias}", kind, partition
+
+
+def _shared_title(db: Database, now: str) -> Iterator[_Group]:
+    for key, kind, partition, ids in db.rows(
+        "SELECT title_key, coalesce(type, ''), partition, group_concat(DISTINCT id) FROM record "
+        f"WHERE kind = 'page' AND {CURRENT} GROUP BY 1, 2, 3 HAVING count(DISTINCT id) > 1 ORDER BY 1",
+        {"now": now},
+    ):
+        yield ids.split(","), "weak", f"both titles read {key!r}", kind, partition

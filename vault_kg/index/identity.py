@@ -1,0 +1,207 @@
+"""Who a changed file is: an edit, a new record, a moved one, a copy, or a deletion.
+
+Identity comes from the `id` line, never from the path, and the line is not obeyed where it was
+changed by hand. What a person did in files is told to the journal as changes and moves.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+from vault_kg.errors import UnsafePath
+from vault_kg.index.parsed import RECORD, SOURCE, Parsed, parse_file, partition_of
+from vault_kg.index.walk import ONTOLOGY
+from vault_kg.records.model import Problem, Record
+from vault_kg.state import guards, revisions
+from vault_kg.state import journal as rows
+from vault_kg.state.database import Database
+from vault_kg.state.guards import Guard
+from vault_kg.state.merges import Merge
+from vault_kg.state.revisions import Revision
+from vault_kg.store import files, sources
+from vault_kg.store.journal import EDITOR, Change
+
+
+@dataclass(frozen=True)
+class Looked:
+    """A file as it was just read."""
+
+    content: bytes
+    parsed: Parsed
+    hash: str
+    stamp: files.Stamp
+
+
+@dataclass
+class Observed:
+    """What a person did: file changes with their revisions, and moves without one."""
+
+    changes: dict[str, Change] = field(default_factory=dict)
+    moves: list[tuple[str, str]] = field(default_factory=list)
+    guards: list[Guard] = field(default_factory=list)
+    merges: list[Merge] = field(default_factory=list)
+    parsed: dict[str, Parsed] = field(default_factory=dict)
+    """Files that are not who they say they are, as they are to be taken."""
+
+
+def observe(db: Database, root: Path, looked: dict[str, Looked], gone: Iterable[str]) -> Observed:
+    """Say what changed files mean.
+
+    Args:
+        db: the state.
+        root: the vault's folder.
+        looked: changed files as they are now.
+        gone: files that were there and are not.
+    """
+    return _Observer(db, root, looked).run(gone)
+
+
+class _Observer:
+    def __init__(self, db: Database, root: Path, looked: dict[str, Looked]) -> None:
+        self._db = db
+        self._root = root
+        self._looked = looked
+        self._found = Observed()
+        self._new: set[str] = set()
+
+    def run(self, gone: Iterable[str]) -> Observed:
+        for path, file in self._looked.items():
+            if file.parsed.kind == RECORD:
+                self._record(path, file)
+            elif file.parsed.kind == SOURCE:
+                self._source(path, file)
+            elif path.rpartition("/")[2] == ONTOLOGY:
+                self._plain(path, file)
+        for path in gone:
+            if rows.last_hash(self._db, path) is not None:
+                self._found.changes.setdefault(path, Change(path, None, None))
+        return self._found
+
+    def _record(self, path: str, file: Looked) -> None:
+        record = file.parsed.record
+        assert record is not None
+        head = revisions.head(self._db, record.id)
+        if head is None:
+            there = revisions.head_at_path(self._db, path)
+            if (
+                there is not None
+                and there.record_id != record.id
+                and not self._lives_elsewhere(there)
+            ):
+                self._renamed(path, file, there)
+            elif record.id in self._new:
+                self._plain(path, file)
+            else:
+                self._new.add(record.id)
+                self._first_seen(path, file, record)
+        elif head.path == path:
+            self._edited(path, file, head)
+        elif self._id_on_disk(head.path) == record.id:
+            self._plain(path, file)  # a copy: both are listed, neither is looked up
+        else:
+            self._moved(path, file, head)
+
+    def _renamed(self, path: str, file: Looked, there: Revision) -> None:
+        """Take a file whose id was changed by hand for the record that it was."""
+        assert file.parsed.record is not None
+        problem = Problem(
+            "id_edited",
+            f"the file says id: {file.parsed.record.id}; it is {there.record_id}",
+            (file.parsed.document.lines.get("id") if file.parsed.document else None) or 1,
+            f"restore the line `id: {there.record_id}`, or move the text to a new file",
+            "warning",
+        )
+        self._found.parsed[path] = replace(
+            file.parsed,
+            record=replace(file.parsed.record, id=there.record_id),
+            problems=(*file.parsed.problems, problem),
+        )
+        self._edited(path, file, there)
+
+    def _edited(self, path: str, file: Looked, head: Revision) -> None:
+        if file.hash != head.hash:
+            self._revise(path, file, head.record_id, head.revision + 1, head.lifecycle)
+        else:
+            self._plain(path, file)
+
+    def _moved(self, path: str, file: Looked, head: Revision) -> None:
+        if file.hash != head.hash:
+            self._revise(path, file, head.record_id, head.revision + 1, head.lifecycle)
+        else:
+            self._plain(path, file)
+            self._found.moves.append((head.record_id, path))
+        if files.stamp(self._root, head.path) is None and rows.last_hash(self._db, head.path):
+            self._found.changes.setdefault(head.path, Change(head.path, None, None))
+
+    def _revise(
+        self, path: str, file: Looked, record_id: str, revision: int, lifecycle: str
+    ) -> None:
+        assert file.parsed.record is not None
+        self._found.changes[path] = Change(
+            path, None, file.content, record_id, file.parsed.record.kind, revision, lifecycle,
+            partition_of(path),
+        )  # fmt: skip
+
+    def _plain(self, path: str, file: Looked) -> None:
+        """Commit a file as it is, unless Git has just these bytes of it."""
+        if rows.last_hash(self._db, path) != file.hash:
+            self._found.changes[path] = Change(
+                path, None, file.content, partition=partition_of(path)
+            )
+
+    def _source(self, path: str, file: Looked) -> None:
+        assert file.parsed.source is not None
+        self._plain(path, file)
+        source = file.parsed.source
+        content, verified = sources.verify(self._root, source)
+        if verified and content is not None and rows.last_hash(self._db, source.path) is None:
+            self._found.changes[source.path] = Change(
+                source.path, None, content, partition=source.partition
+            )
+
+    def _first_seen(self, path: str, file: Looked, record: Record) -> None:
+        """Take in a record that the state does not know; an inactive one is believed, and guarded."""
+        guarded = guards.of(self._db, record.id)
+        known = next((k for k in (guards.WITHDRAWN, guards.SUPERSEDED) if k in guarded), None)
+        self._revise(path, file, record.id, record.revision, known or record.lifecycle)
+        if known is not None or record.lifecycle == "active":
+            return
+        change = record.lifecycle_change or {}
+        partition, reason = partition_of(path), str(change.get("reason") or "stated by its file")
+        at = str(change.get("at") or record.updated_at)
+        if record.lifecycle == "merged":
+            if record.merged_into:
+                self._found.merges.append(
+                    Merge(partition, record.id, record.merged_into, reason, at, record.revision, 1)
+                )
+            return
+        self._found.guards.append(
+            Guard(
+                record.id, record.lifecycle, partition, record.superseded_by, reason,
+                str(change.get("actor") or EDITOR), str(change.get("request_id") or "-"), at,
+            )
+        )  # fmt: skip
+
+    def _lives_elsewhere(self, head: Revision) -> bool:
+        found = self._db.row(
+            "SELECT 1 FROM record WHERE id = ? AND path <> ?", (head.record_id, head.path)
+        )
+        moved = any(
+            f.parsed.record is not None and f.parsed.record.id == head.record_id
+            for f in self._looked.values()
+        )
+        return found is not None or moved
+
+    def _id_on_disk(self, path: str) -> str | None:
+        known = self._looked.get(path)
+        if known is None:
+            try:
+                content = files.read(self._root, path)
+            except (UnsafePath, OSError):
+                return None
+            parsed = parse_file(path, content) if content is not None else None
+        else:
+            parsed = known.parsed
+        return parsed.record.id if parsed is not None and parsed.record is not None else None

@@ -1,0 +1,239 @@
+"""Keeping the index true to the files: full scans, observed edits, and what a publication changed.
+
+A scan compares stamps first and content where they differ. A changed record is an *edit*: it gets
+its next revision through the journal, and its file is left as the person saved it. A scan that met
+an error removes nothing that it could not see.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field, replace
+
+from vault_kg.errors import UnsafePath
+from vault_kg.index import catalog, eligibility, identity, schema, walk
+from vault_kg.index.identity import Looked
+from vault_kg.index.ontologies import Ontologies
+from vault_kg.index.parsed import parse_file
+from vault_kg.index.rules import Rules
+from vault_kg.index.walk import Listing
+from vault_kg.records import ids
+from vault_kg.records.model import Problem
+from vault_kg.state import settings
+from vault_kg.store import files
+from vault_kg.store.files import Stamp
+from vault_kg.store.journal import Journal
+from vault_kg.store.vault import Vault
+
+BATCH = 500
+WALK = "walk"
+_VOCABULARY = "checked_vocabulary"
+RACY_NS = 2_000_000_000
+"""A file saved this shortly before it was read may be saved again with the same stamp."""
+
+Progress = Callable[[int, int], None]
+
+
+@dataclass
+class ScanReport:
+    """What a scan saw and did."""
+
+    files: int = 0
+    changed: int = 0
+    removed: int = 0
+    problems: dict[str, Problem] = field(default_factory=dict)
+
+
+class Indexer:
+    """The index of one vault. `project` is what the journal calls inside each publication."""
+
+    def __init__(self, vault: Vault, ontologies: Ontologies, version: str = schema.VERSION) -> None:
+        self._vault = vault
+        self._db = vault.database
+        self._ontologies = ontologies
+        self._looked: dict[str, Looked] = {}
+        self.fresh = schema.ensure(self._db, version)
+
+    def project(self, changed: Sequence[tuple[str, bytes | None]]) -> None:
+        """Bring the index up to date with files that changed; joins the caller's transaction.
+
+        Args:
+            changed: vault-relative paths with the bytes that were accepted; None where removed.
+        """
+        touched: set[str] = set()
+        rules = Rules(self._vault, self._ontologies)
+        with self._db.write():
+            for path, content in changed:
+                if walk.wanted(path):
+                    touched |= self._project_one(path, content, rules)
+            rules.settle()
+            eligibility.refresh(self._db, {i for i in touched if not ids.is_note(i)})
+
+    def scan(self, journal: Journal, progress: Progress | None = None) -> ScanReport:
+        """Look at every file of the vault and take in what changed.
+
+        Args:
+            journal: through which edits get their revision.
+            progress: called with (done, total) files.
+        """
+        listing = walk.walk(self._vault.root)
+        changed, removed = self._compare(listing)
+        report = ScanReport(len(listing.files), problems=listing.problems)
+        self._note_problems(listing)
+        total = len(changed) + len(removed)
+        for start in range(0, len(changed), BATCH):
+            part = changed[start : start + BATCH]
+            report.changed += self.observe(journal, part)
+            if progress:
+                progress(min(start + BATCH, len(changed)), total)
+        report.removed = self.observe(journal, removed) if removed else 0
+        self._recheck_if_vocabulary_changed()
+        settings.put(self._db, "scanned_at", journal.now())
+        if progress and total:
+            progress(total, total)
+        return report
+
+    def observe(self, journal: Journal, paths: Iterable[str], *, wait: float | None = None) -> int:
+        """Take in what a person changed in these files; returns how many had changed.
+
+        Args:
+            journal: through which edits get their revision.
+            paths: vault-relative paths; those without a file are taken as deleted.
+            wait: seconds to wait for the write lane; the lane's own default where None.
+        """
+        with journal.lane.hold() if wait is None else journal.lane.hold(wait):
+            looked: dict[str, Looked] = {}
+            gone: list[str] = []
+            with self._db.write():
+                for path in paths:
+                    self._look(path, looked, gone)
+            return self._take_in(journal, looked, gone)
+
+    def stale(self, paths: Iterable[str]) -> list[str]:
+        """Return those of these paths whose file is not what the index saw."""
+        return [path for path in paths if self._differs(path, files.stamp(self._vault.root, path))]
+
+    def _look(self, path: str, looked: dict[str, Looked], gone: list[str]) -> None:
+        stamp = files.stamp(self._vault.root, path)
+        if stamp is None:
+            gone.append(path)
+            return
+        try:
+            content = files.read(self._vault.root, path)
+        except (UnsafePath, OSError) as error:
+            problem = Problem("unreadable", str(error), hint="make it a readable, regular file")
+            catalog.put_findings(self._db, path, WALK, [problem])
+            return
+        if content is None:
+            gone.append(path)
+            return
+        content_hash = files.content_hash(content)
+        if content_hash == self._db.value("SELECT hash FROM file WHERE path = ?", (path,)):
+            self._restamp(path, stamp)
+            return
+        looked[path] = Looked(content, parse_file(path, content), content_hash, stamp)
+
+    def _take_in(self, journal: Journal, looked: dict[str, Looked], gone: list[str]) -> int:
+        if not looked and not gone:
+            return 0
+        found = identity.observe(self._db, self._vault.root, looked, gone)
+        self._looked = {
+            path: replace(file, parsed=found.parsed.get(path, file.parsed))
+            for path, file in looked.items()
+        }
+        try:
+            with self._db.write():
+                if found.changes or found.moves:
+                    journal.observe(
+                        list(found.changes.values()), found.moves, found.guards, found.merges
+                    )
+                rest = [(p, f.content) for p, f in looked.items() if p not in found.changes]
+                lost = [(p, None) for p in gone if p not in found.changes]
+                self.project([*rest, *lost])
+        finally:
+            self._looked = {}
+        return len(looked) + len(gone)
+
+    def _project_one(self, path: str, content: bytes | None, rules: Rules) -> set[str]:
+        before = rules.before(path)
+        if content is None:
+            touched = catalog.remove(self._db, path)
+            rules.gone(before)
+            return touched
+        file = self._looked.get(path) or self._as_accepted(path, content)
+        touched = catalog.put(self._db, file.parsed, file.hash, file.stamp, time.time_ns())
+        rules.changed(file.parsed, before)
+        return touched
+
+    def _as_accepted(self, path: str, content: bytes) -> Looked:
+        """Parse accepted bytes; a file that was edited since gets no stamp, so that it is seen."""
+        stamp = files.stamp(self._vault.root, path)
+        try:
+            unchanged = stamp is not None and files.read(self._vault.root, path) == content
+        except (UnsafePath, OSError):
+            unchanged = False
+        seen = stamp if unchanged and stamp is not None else Stamp(-1, 0, 0, 0)
+        return Looked(content, parse_file(path, content), files.content_hash(content), seen)
+
+    def _compare(self, listing: Listing) -> tuple[list[str], list[str]]:
+        known = {
+            path: (Stamp(size, mtime, ctime, inode), seen)
+            for path, size, mtime, ctime, inode, seen in self._db.rows(
+                "SELECT path, size, mtime_ns, ctime_ns, inode, seen_ns FROM file"
+            )
+        }
+        changed = [
+            path
+            for path, stamp in listing.files.items()
+            if (seen := known.get(path)) is None or seen[0] != stamp or _racy(stamp, seen[1])
+        ]
+        changed.sort(key=lambda path: ("/sources/" not in path, "/pages/" not in path))
+        gone = [p for p in known if p not in listing.files and listing.complete(p)]
+        return changed, gone
+
+    def _differs(self, path: str, stamp: Stamp | None) -> bool:
+        row = self._db.row(
+            "SELECT size, mtime_ns, ctime_ns, inode, seen_ns FROM file WHERE path = ?", (path,)
+        )
+        if row is None or stamp is None:
+            return row is not None or stamp is not None
+        return Stamp(*row[:4]) != stamp or _racy(stamp, row[4])
+
+    def _restamp(self, path: str, stamp: Stamp) -> None:
+        self._db.execute(
+            "UPDATE file SET size=?, mtime_ns=?, ctime_ns=?, inode=?, seen_ns=? WHERE path=?",
+            (stamp.size, stamp.mtime_ns, stamp.ctime_ns, stamp.inode, time.time_ns(), path),
+        )
+
+    def _note_problems(self, listing: Listing) -> None:
+        known = {
+            path
+            for (path,) in self._db.rows(
+                "SELECT DISTINCT path FROM finding WHERE code IN ('unreadable', 'symlink')"
+            )
+        }
+        if not listing.problems and not known:
+            return
+        with self._db.write():
+            for path in known - set(listing.problems):
+                catalog.put_findings(self._db, path, WALK, ())
+            for path, problem in listing.problems.items():
+                catalog.put_findings(self._db, path, WALK, [problem])
+
+    def _recheck_if_vocabulary_changed(self) -> None:
+        fingerprint = self._ontologies.fingerprint()
+        known = settings.get(self._db, _VOCABULARY)
+        if known == fingerprint:
+            return
+        with self._db.write():
+            if known is not None:
+                rules = Rules(self._vault, self._ontologies)
+                rules.everything()
+                rules.settle()
+                eligibility.refresh_all(self._db)
+            settings.put(self._db, _VOCABULARY, fingerprint)
+
+
+def _racy(stamp: Stamp, seen_ns: int) -> bool:
+    return stamp.mtime_ns > seen_ns - RACY_NS

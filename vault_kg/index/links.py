@@ -1,0 +1,102 @@
+"""What points at what: references between records, and links of Markdown resolved to files.
+
+Links are resolved when asked, against the names that stand, so that renaming one file never leaves
+another one's links stale.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from vault_kg.records import link_targets
+from vault_kg.records.link_targets import Candidate
+from vault_kg.state.database import Database
+
+
+@dataclass(frozen=True)
+class LinkRow:
+    """A link as it stands in a file."""
+
+    path: str
+    kind: str
+    target: str
+    heading: str | None
+    line: int
+
+
+def standing_on(db: Database, targets: Sequence[str]) -> list[tuple[str, str, str, str, str]]:
+    """Return (id, kind, title, partition, via) of every record that names one of these ids."""
+    marks = ",".join("?" * len(targets))
+    rows = db.rows(
+        "SELECT DISTINCT record.id, record.kind, record.title, record.partition, edge.via "
+        f"FROM edge JOIN record USING (key) WHERE edge.target IN ({marks}) "
+        "ORDER BY record.id, edge.via",
+        targets,
+    )
+    return [(r[0], r[1], r[2], r[3], r[4]) for r in rows]
+
+
+def linking_to(db: Database, record_id: str) -> list[tuple[str, str, str, str]]:
+    """Return (id, kind, title, partition) of every record or note that links to a record."""
+    rows = db.rows(
+        "SELECT DISTINCT source.id, source.kind, source.title, source.partition, source.path, "
+        "link.target FROM record JOIN name ON name.key = record.key "
+        "JOIN link_name ON link_name.name = name.name "
+        "JOIN link ON link.key = link_name.key AND link.ordinal = link_name.ordinal "
+        "JOIN record AS source ON source.key = link.key "
+        "WHERE record.id = ? AND source.id <> ? ORDER BY source.id",
+        (record_id, record_id),
+    )
+    found = {
+        (source, kind, title, partition): None
+        for source, kind, title, partition, path, target in rows
+        if record_id in resolve(db, target, path)
+    }
+    return list(found)
+
+
+def links_of(db: Database, key: int) -> list[LinkRow]:
+    """Return the links in a file, in order."""
+    rows = db.rows(
+        "SELECT record.path, link.kind, target, heading, line FROM link JOIN record USING (key) "
+        "WHERE link.key = ? ORDER BY ordinal",
+        (key,),
+    )
+    return [LinkRow(*row) for row in rows]
+
+
+def resolve(db: Database, target: str, from_path: str) -> list[str]:
+    """Return the ids that a link may mean, by the rules of `records.link_targets`."""
+    if not target:
+        return [i for (i,) in db.rows("SELECT id FROM record WHERE path = ?", (from_path,))]
+    wanted = link_targets.link_names(target)
+    rows = db.rows(
+        "SELECT record.id, record.path, name.name, name.source FROM name JOIN record USING (key) "
+        f"WHERE name.name IN ({','.join('?' * len(wanted))}) ORDER BY record.path",
+        wanted,
+    )
+    return link_targets.choose(target, from_path, [Candidate(*row) for row in rows])
+
+
+def unresolved(db: Database, limit: int, after: tuple[str, int] = ("", 0)) -> list[LinkRow]:
+    """Return links that mean nothing, by file and line, after a position."""
+    found: list[LinkRow] = []
+    rows = db.rows(
+        "SELECT record.path, link.kind, target, heading, line FROM link JOIN record USING (key) "
+        "WHERE (record.path, line) > (?, ?) AND target <> '' ORDER BY record.path, line",
+        after,
+    )
+    for row in rows:
+        link = LinkRow(*row)
+        if not resolve(db, link.target, link.path) and not _is_attachment(link.target):
+            found.append(link)
+            if len(found) == limit:
+                break
+    return found
+
+
+def _is_attachment(target: str) -> bool:
+    """Say whether a link names a file that is not Markdown, like an image."""
+    _, dot, suffix = target.rpartition(".")
+    return bool(dot) and suffix.isalnum() and len(suffix) <= 5 and suffix.lower() != "md"

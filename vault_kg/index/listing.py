@@ -1,0 +1,145 @@
+"""Lists and exact look-ups over the catalog; filters come before counts and limits."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from dataclasses import dataclass
+from typing import Any
+
+from vault_kg.index import eligibility
+from vault_kg.index.catalog import QUALIFIED, Row, row
+from vault_kg.records import names
+from vault_kg.state.database import Database
+
+_ORDER = {"id": 0, "path": 1, "title": 2, "alias": 3, "stem": 4}
+
+
+@dataclass(frozen=True)
+class Filter:
+    """Which records a read may see and wants. None means any."""
+
+    now: str
+    kinds: Collection[str] | None = ("page", "claim", "relationship")
+    types: Collection[str] | None = None
+    partitions: Collection[str] | None = None
+    owner: str | None = None
+    lifecycle: str = "active"
+    """`active`: what is eligible now; `all`; or one lifecycle state."""
+    tags: Collection[str] | None = None
+    updated_after: str | None = None
+    updated_before: str | None = None
+
+    def condition(self) -> tuple[str, dict[str, Any]]:
+        """Return the SQL condition on a `record` row, and its parameters."""
+        parts = [eligibility.NOT_BLOCKED]
+        values: dict[str, Any] = {}
+        if self.lifecycle == "active":
+            parts.append(eligibility.CURRENT)
+            values["now"] = self.now
+        elif self.lifecycle == "historical":
+            parts.append("record.lifecycle <> 'withdrawn'")
+        elif self.lifecycle != "all":
+            parts.append("record.lifecycle = :lifecycle")
+            values["lifecycle"] = self.lifecycle
+        for column, wanted in (
+            ("kind", self.kinds), ("type", self.types), ("partition", self.partitions),
+        ):  # fmt: skip
+            if wanted is not None:
+                marks = [f":{column}{n}" for n in range(len(wanted))]
+                parts.append(f"record.{column} IN ({', '.join(marks)})")
+                values |= {f"{column}{n}": value for n, value in enumerate(sorted(wanted))}
+        if self.owner is not None:
+            parts.append("record.owner = :owner")
+            values["owner"] = self.owner
+        for n, tag in enumerate(sorted(self.tags or ())):
+            parts.append(
+                f"record.key IN (SELECT key FROM tag WHERE tag = :tag{n} OR tag GLOB :tagged{n})"
+            )
+            values |= {f"tag{n}": tag, f"tagged{n}": _glob(tag) + "/*"}
+        for operator, bound in ((">", self.updated_after), ("<", self.updated_before)):
+            if bound is not None:
+                name = "after" if operator == ">" else "before"
+                parts.append(f"record.updated_at {operator} :{name}")
+                values[name] = bound
+        return " AND ".join(parts), values
+
+
+def count(db: Database, wanted: Filter) -> int:
+    """Return how many records a filter lets through."""
+    condition, values = wanted.condition()
+    return int(db.value(f"SELECT count(*) FROM record WHERE {condition}", values))
+
+
+def page(
+    db: Database, wanted: Filter, limit: int, after: tuple[str, str] | None = None
+) -> list[Row]:
+    """Return records, the latest changed first, after a (time, path) position."""
+    condition, values = wanted.condition()
+    if after is not None:
+        condition += (
+            " AND (record.updated_at < :at OR (record.updated_at = :at AND record.path > :path))"
+        )
+        values |= {"at": after[0], "path": after[1]}
+    rows = db.rows(
+        f"SELECT {QUALIFIED} FROM record WHERE {condition} "
+        "ORDER BY record.updated_at DESC, record.path LIMIT :limit",
+        values | {"limit": limit},
+    )
+    return [row(values) for values in rows]
+
+
+def named(db: Database, text: str, wanted: Filter) -> list[Row]:
+    """Return the records that a name means exactly: the best kind of name that any of them has."""
+    key = names.lookup_key(text[:-3] if text.lower().endswith(".md") else text)
+    condition, values = wanted.condition()
+    rows = db.rows(
+        f"SELECT name.source, {QUALIFIED} FROM name JOIN record USING (key) "
+        f"WHERE name.name = :name AND {condition} ORDER BY record.path",
+        values | {"name": key},
+    )
+    if not rows:
+        return []
+    best = min(_ORDER[values[0]] for values in rows)
+    if best in (_ORDER["title"], _ORDER["alias"]):
+        fitting = [v for v in rows if _ORDER[v[0]] in (_ORDER["title"], _ORDER["alias"])]
+    else:
+        fitting = [v for v in rows if _ORDER[v[0]] == best]
+    return [row(v) for v in {values[1]: values[1:] for values in fitting}.values()]
+
+
+def counts(db: Database, wanted: Filter) -> dict[str, int]:
+    """Return how many records of each kind a filter lets through."""
+    condition, values = wanted.condition()
+    rows = db.rows(
+        f"SELECT kind, count(*) FROM record WHERE {condition} GROUP BY kind ORDER BY kind", values
+    )
+    return {kind: number for kind, number in rows}
+
+
+def type_counts(db: Database, wanted: Filter) -> dict[tuple[str, str], int]:
+    """Return how many records of each kind and type a filter lets through."""
+    condition, values = wanted.condition()
+    rows = db.rows(
+        f"SELECT kind, coalesce(type, ''), count(*) FROM record WHERE {condition} GROUP BY 1, 2",
+        values,
+    )
+    return {(kind, name): number for kind, name, number in rows}
+
+
+def _glob(text: str) -> str:
+    return "".join(f"[{c}]" if c in "*?[" else c for c in text)
+
+
+def lifecycle_counts(db: Database, partitions: Collection[str] | None) -> dict[str, int]:
+    """Return how many records of each lifecycle there are, history among them."""
+    found = {"active": 0, "superseded": 0, "withdrawn": 0, "merged": 0}
+    condition, values = Filter("", partitions=partitions, lifecycle="all").condition()
+    rows = db.rows(
+        f"SELECT lifecycle, count(*) FROM record WHERE {condition} GROUP BY lifecycle", values
+    )
+    return found | {lifecycle: number for lifecycle, number in rows}
+
+
+def passage_count(db: Database) -> int:
+    """Return how many passages are indexed."""
+    return int(db.value("SELECT count(*) FROM passage"))

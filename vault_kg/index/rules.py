@@ -1,0 +1,167 @@
+"""Applying the rules to what changed, and to what stands on it, within one projection."""
+
+from __future__ import annotations
+
+from vault_kg.errors import UnsafePath
+from vault_kg.index import catalog, validate
+from vault_kg.index.ontologies import Ontologies
+from vault_kg.index.parsed import RECORD, Parsed, parse_file, partition_of
+from vault_kg.index.validate import World
+from vault_kg.records.model import Problem, Record
+from vault_kg.state import guards, merges, revisions
+from vault_kg.state.database import Database
+from vault_kg.store import files
+from vault_kg.store.vault import Vault
+
+EVIDENCE_CODES = ("unknown_source", "invalid_lines", "quote_not_found")
+_CHUNK = 500
+
+Before = dict[str, tuple[str, str | None]]
+"""What stood at a path: kind and type by id; a source has the kind `source`."""
+
+
+class Rules:
+    """Collects what a projection changed; `settle` judges it and its dependents once."""
+
+    def __init__(self, vault: Vault, ontologies: Ontologies) -> None:
+        self._vault = vault
+        self._db: Database = vault.database
+        self._ontologies = ontologies
+        self._worlds: dict[str, World] = {}
+        self._changed: dict[str, Parsed] = {}
+        self._moved: set[str] = set()
+        self._sources = self._lost_source = False
+
+    def before(self, path: str) -> Before:
+        """Return what stands at a path before it is projected."""
+        found = self._db.rows("SELECT id, kind, type FROM record WHERE path = ?", (path,))
+        known: Before = {record_id: (kind, of_type) for record_id, kind, of_type in found}
+        for (source_id,) in self._db.rows("SELECT id FROM source WHERE descriptor = ?", (path,)):
+            known[source_id] = ("source", None)
+        return known
+
+    def changed(self, parsed: Parsed, before: Before) -> None:
+        """Note that a file was projected."""
+        after: Before = {}
+        if parsed.kind == RECORD and parsed.record is not None:
+            after[parsed.record.id] = (parsed.record.kind, parsed.record.type)
+            self._changed[parsed.path] = parsed
+        if parsed.source is not None:
+            after[parsed.source.id] = ("source", None)
+        self._compare(before, after)
+
+    def gone(self, before: Before) -> None:
+        """Note that a file was forgotten."""
+        self._compare(before, {})
+
+    def everything(self) -> None:
+        """Have every record judged: the vocabulary itself changed."""
+        self._lost_source = True
+
+    def settle(self) -> None:
+        """Judge the changed records and those that stand on what changed its kind."""
+        for path in sorted(self._dependents() - set(self._changed)):
+            parsed = self._parse(path)
+            if parsed is not None:
+                self._changed[path] = parsed
+        for path, parsed in self._changed.items():
+            self._judge(path, parsed)
+
+    def _compare(self, before: Before, after: Before) -> None:
+        for record_id in before.keys() | after.keys():
+            was, now = before.get(record_id), after.get(record_id)
+            if was == now:
+                continue
+            if "source" in ((was or now or ("",))[0], (now or was or ("",))[0]):
+                self._sources = True
+                self._lost_source |= now is None
+            else:
+                self._moved.add(record_id)
+
+    def _judge(self, path: str, parsed: Parsed) -> None:
+        record = parsed.record
+        assert record is not None
+        lines = parsed.document.lines if parsed.document else {}
+        found = validate.check(record, self._world(partition_of(path)), lines.get)
+        catalog.put_findings(self._db, path, catalog.RULES, found)
+        catalog.put_findings(
+            self._db, path, catalog.STATE, _state_problems(self._db, record, lines)
+        )
+        errors = any(p.severity == "error" for p in (*parsed.problems, *found))
+        catalog.set_valid(self._db, path, not errors)
+
+    def _world(self, partition: str) -> World:
+        world = self._worlds.get(partition)
+        if world is None:
+            world = self._worlds[partition] = World(self._vault, self._ontologies.of(partition))
+        return world
+
+    def _dependents(self) -> set[str]:
+        paths: set[str] = set()
+        ordered = sorted(self._moved)
+        for start in range(0, len(ordered), _CHUNK):
+            part = ordered[start : start + _CHUNK]
+            paths |= _paths(
+                self._db,
+                "SELECT DISTINCT record.path FROM edge JOIN record USING (key) "
+                f"WHERE edge.target IN ({','.join('?' * len(part))})",
+                part,
+            )
+        if self._lost_source:
+            paths |= _paths(self._db, "SELECT path FROM record WHERE kind <> 'note'", [])
+        elif self._sources:
+            marks = ",".join("?" * len(EVIDENCE_CODES))
+            paths |= _paths(
+                self._db,
+                f"SELECT DISTINCT path FROM finding WHERE code IN ({marks})",
+                EVIDENCE_CODES,
+            )
+        return paths
+
+    def _parse(self, path: str) -> Parsed | None:
+        try:
+            content = files.read(self._vault.root, path)
+        except (UnsafePath, OSError):
+            return None
+        parsed = parse_file(path, content) if content is not None else None
+        return parsed if parsed is not None and parsed.record is not None else None
+
+
+def _paths(db: Database, sql: str, parameters: list[str] | tuple[str, ...]) -> set[str]:
+    return {path for (path,) in db.rows(sql, parameters)}
+
+
+def _state_problems(db: Database, record: Record, lines: dict[str, int]) -> list[Problem]:
+    """Return where a file says something of its lifecycle that only an operation may say."""
+    stands = catalog.standing(db, record)
+    guarded = guards.of(db, record.id)
+    merge = merges.standing(db, record.id)
+    superseded = guarded.get(guards.SUPERSEDED)
+    found = []
+    if record.lifecycle != stands.lifecycle:
+        code = "guard_contradicted" if guarded or merge else "lifecycle_edited"
+        found.append(_edited(code, "lifecycle", record.lifecycle, stands.lifecycle, lines))
+    expected = {
+        "superseded_by": superseded.successor if superseded else None,
+        "merged_into": merge.survivor if merge else None,
+    }
+    for key, value in expected.items():
+        stated = getattr(record, key)
+        if stated != value and not (stated is None and record.lifecycle != stands.lifecycle):
+            found.append(_edited("lifecycle_edited", key, stated, value, lines))
+    if record.revision != stands.revision:
+        written = revisions.written(db, record.id)
+        if written is not None and record.revision != written:
+            found.append(_edited("revision_edited", "revision", record.revision, written, lines))
+    return found
+
+
+def _edited(code: str, key: str, stated: object, stands: object, lines: dict[str, int]) -> Problem:
+    return Problem(
+        code,
+        f"the file says {key}: {stated if stated is not None else '(nothing)'}; "
+        f"{stands if stands is not None else '(nothing)'} stands and is what counts",
+        lines.get(key, lines.get("id", 1)),
+        "only an operation changes this; restore the line, or withdraw or correct the record",
+        "warning",
+    )

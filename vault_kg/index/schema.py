@@ -1,0 +1,186 @@
+"""The derived tables of `state.sqlite`: dropped and rebuilt from files whenever their rules change.
+
+`VERSION` names the rules. Raise its first number when a table, or what a parser puts into it, changes;
+every vault is then re-indexed on its next use, and nobody has to know a `--force`.
+"""
+
+from __future__ import annotations
+
+from vault_kg.index import fts
+from vault_kg.records.passages import PASSAGE_RULES_VERSION
+from vault_kg.state import settings
+from vault_kg.state.database import Database
+
+VERSION = f"1/{fts.VERSION}/{PASSAGE_RULES_VERSION}"
+_SETTING = "index_version"
+
+# One row a Markdown file: record or note. `key` is what passages, names, edges and links hang on.
+# `eligible` holds until `eligible_until` (a time, or NULL for ever).
+_TABLES = {
+    "file": """
+        CREATE TABLE file (
+            path     TEXT PRIMARY KEY,
+            folder   TEXT NOT NULL,
+            size     INTEGER NOT NULL,
+            mtime_ns INTEGER NOT NULL,
+            ctime_ns INTEGER NOT NULL,
+            inode    INTEGER NOT NULL,
+            seen_ns  INTEGER NOT NULL,
+            hash     TEXT NOT NULL,
+            kind     TEXT NOT NULL
+        ) STRICT, WITHOUT ROWID;
+        CREATE INDEX file_folder ON file (folder);
+    """,
+    "record": """
+        CREATE TABLE record (
+            key         INTEGER PRIMARY KEY,
+            path        TEXT NOT NULL UNIQUE,
+            id          TEXT NOT NULL,
+            kind        TEXT NOT NULL,
+            partition   TEXT NOT NULL,
+            type        TEXT,
+            title       TEXT NOT NULL,
+            title_key   TEXT NOT NULL,
+            summary     TEXT,
+            revision    INTEGER NOT NULL,
+            hash        TEXT NOT NULL,
+            lifecycle   TEXT NOT NULL,
+            recorded_at TEXT NOT NULL,
+            updated_at  TEXT NOT NULL,
+            valid_from  TEXT,
+            valid_until TEXT,
+            expires_at  TEXT,
+            owner       TEXT,
+            from_id     TEXT,
+            to_id       TEXT,
+            successor   TEXT,
+            valid       INTEGER NOT NULL,
+            eligible    INTEGER NOT NULL DEFAULT 0,
+            eligible_until TEXT
+        ) STRICT;
+        CREATE INDEX record_id ON record (id);
+        CREATE INDEX record_listing ON record (kind, partition, type, eligible);
+        CREATE INDEX record_owner ON record (owner) WHERE owner IS NOT NULL;
+        CREATE INDEX record_title_key ON record (type, title_key) WHERE kind = 'page';
+    """,
+    "name": """
+        CREATE TABLE name (
+            name   TEXT NOT NULL,
+            key    INTEGER NOT NULL,
+            source TEXT NOT NULL,
+            PRIMARY KEY (name, key, source)
+        ) STRICT, WITHOUT ROWID;
+        CREATE INDEX name_key ON name (key);
+    """,
+    "tag": """
+        CREATE TABLE tag (
+            tag TEXT NOT NULL,
+            key INTEGER NOT NULL,
+            PRIMARY KEY (tag, key)
+        ) STRICT, WITHOUT ROWID;
+        CREATE INDEX tag_key ON tag (key);
+    """,
+    "edge": """
+        CREATE TABLE edge (
+            key    INTEGER NOT NULL,
+            via    TEXT NOT NULL,
+            target TEXT NOT NULL,
+            PRIMARY KEY (key, via, target)
+        ) STRICT, WITHOUT ROWID;
+        CREATE INDEX edge_target ON edge (target);
+    """,
+    "link": """
+        CREATE TABLE link (
+            key     INTEGER NOT NULL,
+            ordinal INTEGER NOT NULL,
+            kind    TEXT NOT NULL,
+            target  TEXT NOT NULL,
+            heading TEXT,
+            line    INTEGER NOT NULL,
+            PRIMARY KEY (key, ordinal)
+        ) STRICT, WITHOUT ROWID;
+    """,
+    "link_name": """
+        CREATE TABLE link_name (
+            name    TEXT NOT NULL,
+            key     INTEGER NOT NULL,
+            ordinal INTEGER NOT NULL,
+            PRIMARY KEY (name, key, ordinal)
+        ) STRICT, WITHOUT ROWID;
+        CREATE INDEX link_name_key ON link_name (key);
+    """,
+    "source": """
+        CREATE TABLE source (
+            id          TEXT PRIMARY KEY,
+            descriptor  TEXT NOT NULL UNIQUE,
+            partition   TEXT NOT NULL,
+            sha256      TEXT NOT NULL,
+            path        TEXT NOT NULL,
+            filename    TEXT NOT NULL,
+            media_type  TEXT NOT NULL,
+            size        INTEGER NOT NULL,
+            attribution TEXT,
+            recorded_at TEXT NOT NULL
+        ) STRICT, WITHOUT ROWID;
+    """,
+    "finding": """
+        CREATE TABLE finding (
+            path     TEXT NOT NULL,
+            ordinal  INTEGER NOT NULL,
+            phase    TEXT NOT NULL,
+            code     TEXT NOT NULL,
+            line     INTEGER,
+            severity TEXT NOT NULL,
+            message  TEXT NOT NULL,
+            hint     TEXT,
+            PRIMARY KEY (path, phase, ordinal)
+        ) STRICT, WITHOUT ROWID;
+        CREATE INDEX finding_code ON finding (code);
+    """,
+    "passage": """
+        CREATE TABLE passage (
+            key      INTEGER PRIMARY KEY,
+            record   INTEGER NOT NULL,
+            ordinal  INTEGER NOT NULL,
+            heading  TEXT NOT NULL,
+            start_line INTEGER NOT NULL,
+            end_line INTEGER NOT NULL,
+            hash     BLOB NOT NULL,
+            text     TEXT NOT NULL
+        ) STRICT;
+        CREATE INDEX passage_record ON passage (record);
+        CREATE INDEX passage_hash ON passage (hash);
+    """,
+}
+
+
+def ensure(db: Database, version: str) -> bool:
+    """Make the derived tables, empty, unless those of this version stand already.
+
+    Args:
+        db: the state.
+        version: the rules of everything derived, `VERSION` among them.
+
+    Returns:
+        Whether the tables were made anew, so that the vault has to be scanned.
+    """
+    if settings.get(db, _SETTING) == version:
+        return False
+    with db.write():
+        if settings.get(db, _SETTING) == version:
+            return False
+        drop(db)
+        for script in _TABLES.values():
+            db.execute(script)
+        fts.create(db)
+        settings.put(db, _SETTING, version)
+    return True
+
+
+def drop(db: Database) -> None:
+    """Drop everything derived from files but vectors, which are kept by content."""
+    with db.write():
+        for name in _TABLES:
+            db.execute(f"DROP TABLE IF EXISTS {name}")
+        db.execute("DROP TABLE IF EXISTS passage_fts")
+        db.execute("DELETE FROM store WHERE name IN (?, 'scanned_at')", (_SETTING,))

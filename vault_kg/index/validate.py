@@ -1,0 +1,238 @@
+"""The rules that a record keeps with the ontology, with other records and with its sources.
+
+The same rules judge what a caller wants to write and what a person wrote in an editor; the first is
+refused, the second is reported. Whether a reference is *eligible* is not judged here.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from datetime import datetime
+from functools import lru_cache
+
+from vault_kg.index import catalog
+from vault_kg.records.model import Evidence, Problem, Record
+from vault_kg.records.ontology import Ontology
+from vault_kg.state import merges
+from vault_kg.state.database import Database
+from vault_kg.store import sources
+from vault_kg.store.vault import Vault
+
+_LINES = re.compile(r"([1-9]\d{0,8})(?:-([1-9]\d{0,8}))?")
+_INSTANT = re.compile(r"\d{4}-\d\d-\d\d([T ]\d\d:\d\d(:\d\d(\.\d+)?)?(Z|[+-]\d\d:\d\d)?)?")
+_KEPT_TEXTS = 64
+
+LineOf = Callable[[str], int | None]
+
+
+@dataclass
+class World:
+    """What a record is judged against: the other records and sources of its vault."""
+
+    vault: Vault
+    ontology: Ontology
+
+    def __post_init__(self) -> None:
+        self._chains = merges.targets(self.vault.database)
+        self.source_text = lru_cache(_KEPT_TEXTS)(self._source_text)
+
+    @property
+    def database(self) -> Database:
+        """The vault's state."""
+        return self.vault.database
+
+    def page_type(self, record_id: str) -> str | None:
+        """Return the type of the page that a reference means, merges followed; None if unknown."""
+        final = merges.resolve(self._chains, record_id)
+        found = catalog.kind_and_type(self.database, final) if final else None
+        return (found[1] or "Entity") if found and found[0] == "page" else None
+
+    def _source_text(self, source_id: str) -> str | None:
+        source = catalog.source(self.database, source_id)
+        if source is None:
+            return None
+        content, _ = sources.verify(self.vault.root, source)
+        return (content or b"").decode("utf-8", errors="replace")
+
+
+def check(record: Record, world: World, line_of: LineOf = lambda _: None) -> list[Problem]:
+    """Return every rule that a record breaks, with the line that `line_of` gives for a key."""
+    found: list[Problem] = []
+    for key, problem in _problems(record, world):
+        found.append(
+            Problem(problem.code, problem.message, line_of(key), problem.hint, problem.severity)
+        )
+    return found
+
+
+def quote_of(text: str, citation: Evidence) -> str | None:
+    """Return what a citation points at in a source's text: its lines, else its quote."""
+    span = line_span(citation.lines)
+    if span is None:
+        return citation.quote
+    return "\n".join(text.splitlines()[span[0] - 1 : span[1]])
+
+
+def line_span(lines: str | None) -> tuple[int, int] | None:
+    """Return a citation's first and last line (1-based, inclusive), or None where it names none."""
+    match = _LINES.fullmatch(lines.strip()) if lines else None
+    if match is None:
+        return None
+    first = int(match[1])
+    return first, int(match[2] or first)
+
+
+def _problems(record: Record, world: World) -> Iterator[tuple[str, Problem]]:
+    yield from {
+        "page": _page_problems,
+        "claim": _claim_problems,
+        "relationship": _relationship_problems,
+    }[record.kind](record, world)
+    for key in ("valid_from", "valid_until", "expires_at"):
+        yield from _instant_problems(key, getattr(record, key))
+    if record.valid_from and record.valid_until and record.valid_from > record.valid_until:
+        yield "valid_until", Problem("invalid_field", "valid_until is before valid_from")
+    for number, citation in enumerate(record.evidence, 1):
+        for problem in _citation_problems(number, citation, world):
+            yield "evidence", problem
+
+
+def _page_problems(record: Record, world: World) -> Iterator[tuple[str, Problem]]:
+    ontology = world.ontology
+    declared = ontology.page_type(record.type) if record.type else None
+    if record.type and declared is None:
+        severity = "error" if ontology.mode == "strict" else "warning"
+        yield (
+            "type",
+            Problem(
+                "undeclared_type",
+                f"{record.type!r} is not a declared page type",
+                hint="declare it in ontology.yaml, or use one that `knowledge_ontology` lists",
+                severity=severity,  # type: ignore[arg-type]
+            ),
+        )
+    if declared is not None:
+        _, problems = ontology.check_fields(declared.name, dict(record.fields))
+        for p in problems:
+            yield (
+                "fields",
+                Problem("invalid_field", f"fields.{p.field}: {p.reason}", severity=p.level),
+            )
+    if record.summary and len(record.summary) > 300:
+        yield (
+            "summary",
+            Problem(
+                "long_summary",
+                f"the summary has {len(record.summary)} characters; 300 are wanted at most",
+                severity="warning",
+            ),
+        )
+
+
+def _claim_problems(record: Record, world: World) -> Iterator[tuple[str, Problem]]:
+    if record.type and world.ontology.claim_kind(record.type) is None:
+        severity = "error" if world.ontology.mode == "strict" else "warning"
+        yield (
+            "claim_kind",
+            Problem(
+                "undeclared_type",
+                f"{record.type!r} is not a declared claim kind",
+                severity=severity,  # type: ignore[arg-type]
+            ),
+        )
+    if not record.body.strip():
+        yield "id", Problem("empty_statement", "the statement (the body) is empty")
+    for key, targets in (("owner", (record.owner,)), ("entities", record.entities)):
+        for target in targets:
+            if target and world.page_type(target) is None:
+                yield (
+                    key,
+                    Problem("unknown_reference", f"{key}: {target} is not a page of this vault"),
+                )
+
+
+def _relationship_problems(record: Record, world: World) -> Iterator[tuple[str, Problem]]:
+    if not record.body.strip():
+        yield "id", Problem("empty_statement", "the fact sentence (the body) is empty")
+    ends = {"from": record.from_id, "to": record.to_id}
+    types = {key: world.page_type(target) for key, target in ends.items() if target}
+    for key, found in types.items():
+        if found is None:
+            yield (
+                key,
+                Problem("unknown_reference", f"{key}: {ends[key]} is not a page of this vault"),
+            )
+    if not record.type:
+        return
+    declared = world.ontology.relationship_type(record.type)
+    if declared is None:
+        severity = "error" if world.ontology.mode == "strict" else "warning"
+        yield (
+            "type",
+            Problem(
+                "undeclared_type",
+                f"{record.type!r} is not a declared relationship type",
+                severity=severity,  # type: ignore[arg-type]
+            ),
+        )
+    elif types.get("from") and types.get("to"):
+        reason = world.ontology.allows_endpoints(declared.name, types["from"], types["to"])  # type: ignore[arg-type]
+        if reason:
+            yield "type", Problem("endpoint_type", reason)
+
+
+def _instant_problems(key: str, value: str | None) -> Iterator[tuple[str, Problem]]:
+    if value is not None and not _is_instant(value):
+        yield (
+            key,
+            Problem(
+                "invalid_field",
+                f"{key} must be a date (2026-01-05) or a time (2026-01-05T10:00:00Z)",
+            ),
+        )
+
+
+def _is_instant(value: str) -> bool:
+    if _INSTANT.fullmatch(value) is None:
+        return False
+    try:
+        datetime.fromisoformat(value)
+    except ValueError:
+        return False
+    return True
+
+
+def _citation_problems(number: int, citation: Evidence, world: World) -> Iterator[Problem]:
+    where = f"evidence {number}"
+    text = world.source_text(citation.source)
+    if text is None:
+        yield Problem(
+            "unknown_source",
+            f"{where}: {citation.source} is not a source of this vault",
+            hint="attach the file first with knowledge_attach_file",
+        )
+        return
+    span = line_span(citation.lines)
+    total = len(text.splitlines())
+    if citation.lines is not None and (span is None or not span[0] <= span[1] <= total):
+        yield Problem(
+            "invalid_lines",
+            f"{where}: lines {citation.lines!r} are not within the source's 1-{total}",
+        )
+    elif citation.quote is not None and not _occurs(citation.quote, text, span):
+        place = f"in lines {citation.lines} of " if span else "in "
+        yield Problem(
+            "quote_not_found",
+            f"{where}: the quote does not occur verbatim {place}{citation.source}",
+            hint="copy it from knowledge_source",
+        )
+
+
+def _occurs(quote: str, text: str, span: tuple[int, int] | None) -> bool:
+    if not quote.strip():
+        return False
+    if span is not None:
+        text = "\n".join(text.splitlines()[span[0] - 1 : span[1]])
+    return quote in text or quote in text.replace("\r\n", "\n")

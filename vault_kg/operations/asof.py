@@ -1,0 +1,199 @@
+"""Reading the vault as it stood: at a journal position, in a Git commit, or at a time.
+
+`time` means valid time where a record has `valid_from` or `valid_until`, and recorded time
+otherwise. The answer says which moment it is of.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from pydantic import Field, model_validator
+
+from vault_kg.errors import NotFound, Unavailable
+from vault_kg.index import eligibility
+from vault_kg.index.parsed import partition_of
+from vault_kg.operations.base import Line, Model, Positive
+from vault_kg.operations.workspace import Workspace
+from vault_kg.records import model
+from vault_kg.records.frontmatter import FrontMatterError, parse
+from vault_kg.records.model import Record
+from vault_kg.state import journal as rows
+from vault_kg.state import revisions
+from vault_kg.state.revisions import Revision
+from vault_kg.store import files
+
+
+class AsOf(Model):
+    """One moment: a revision, a commit, or a time."""
+
+    revision: Positive | None = Field(
+        None, description="Of a record: its revision. Of a list: the vault's journal position."
+    )
+    commit: Line | None = Field(None, description="A Git commit.")
+    time: Line | None = Field(None, description="A date or time, like 2024-05-01.")
+
+    @model_validator(mode="after")
+    def _exactly_one(self) -> AsOf:
+        if sum(x is not None for x in (self.revision, self.commit, self.time)) != 1:
+            raise ValueError("give exactly one of revision, commit and time")
+        if self.time is not None:
+            datetime.fromisoformat(self.time)
+        return self
+
+
+@dataclass(frozen=True)
+class Past:
+    """One record as it stood, and whether default reads saw it then."""
+
+    revision: Revision
+    record: Record
+    eligible: bool
+
+
+def revision_as_of(ws: Workspace, record_id: str, moment: AsOf) -> tuple[Revision, dict[str, Any]]:
+    """Return the revision of one record that stood at a moment, and what moment that is.
+
+    Raises:
+        NotFound: it did not stand then.
+    """
+    if moment.revision is not None:
+        found = revisions.get(ws.database, record_id, moment.revision)
+        said = {"revision": moment.revision}
+    elif moment.commit is not None:
+        found, said = _in_commit(ws, record_id, moment.commit)
+    else:
+        found, said = _at_time(ws, record_id, str(moment.time))
+    if found is None:
+        raise NotFound(f"{record_id} did not stand then", id=record_id, as_of=said)
+    return found, said
+
+
+def snapshot(ws: Workspace, moment: AsOf) -> tuple[list[Past], dict[str, Any]]:
+    """Return every record as it stood at a moment, and what moment that is."""
+    if moment.commit is not None:
+        commit = _commit(ws, moment.commit)
+        return _settled(_of_commit(ws, commit)), {"commit": commit}
+    if moment.revision is not None:
+        position = min(moment.revision, rows.last_seq(ws.database))
+        return _settled(_at_position(ws, position)), {"revision": position}
+    time = eligibility.comparable(moment.time)
+    found = (pair for pair in _at_time_all(ws, time) if _holds(pair[1], time))
+    said = {"time": moment.time, "meaning": "valid time where a record has one, else recorded time"}
+    return _settled(found), said
+
+
+def _at_position(ws: Workspace, seq: int) -> Iterator[tuple[Revision, Record]]:
+    for revision in revisions.heads_at(ws.database, seq):
+        record = _record(ws.bytes_of(revision))
+        if record is not None:
+            yield revision, record
+
+
+def _at_time_all(ws: Workspace, time: str) -> Iterator[tuple[Revision, Record]]:
+    """Yield records with a valid time as they stand now, and the others as recorded then."""
+    then = {r.record_id: r for r in revisions.heads_at(ws.database, rows.seq_at(ws.database, time))}
+    for revision in revisions.heads(ws.database).values():
+        record = _record(ws.bytes_of(revision))
+        if record is not None and (record.valid_from or record.valid_until):
+            yield revision, record
+        elif revision.record_id in then:
+            past = then[revision.record_id]
+            record = record if past == revision else _record(ws.bytes_of(past))
+            if record is not None:
+                yield past, record
+
+
+def _of_commit(ws: Workspace, commit: str) -> Iterator[tuple[Revision, Record]]:
+    for path, blob in ws.history.list_files(commit, suffix=".md"):
+        content = ws.history_blob(blob)
+        record = _record(content)
+        if record is None or content is None:
+            continue
+        known = revisions.of_blob(ws.database, record.id, files.blob_id(content))
+        yield known or _unknown(record, path, content), record
+
+
+def _unknown(record: Record, path: str, content: bytes) -> Revision:
+    """Describe a record's version that the state never saw, from what its file says."""
+    return Revision(
+        record.id, record.revision, 0, record.kind, partition_of(path), path,
+        files.content_hash(content), files.blob_id(content), record.lifecycle, record.updated_at,
+    )  # fmt: skip
+
+
+def _settled(found: Iterable[tuple[Revision, Record]]) -> list[Past]:
+    """Work out which records default reads saw: active, and standing only on such."""
+    stood = {revision.record_id: (revision, record) for revision, record in found}
+    hidden = {i for i, (revision, _) in stood.items() if revision.lifecycle != "active"}
+    merged = {i: r.merged_into for i, (_, r) in stood.items() if r.merged_into}
+    changed = True
+    while changed:
+        changed = False
+        for record_id, (_, record) in stood.items():
+            if record_id in hidden:
+                continue
+            targets = [_final(merged, ref.target) for ref in record.references()]
+            if any(t not in stood or t in hidden for t in targets):
+                hidden.add(record_id)
+                changed = True
+    return [Past(revision, record, i not in hidden) for i, (revision, record) in stood.items()]
+
+
+def _final(merged: dict[str, str], target: str) -> str:
+    for _ in range(9):
+        if target not in merged:
+            break
+        target = merged[target]
+    return target
+
+
+def _holds(record: Record, time: str) -> bool:
+    if not (record.valid_from or record.valid_until):
+        return True
+    starts = record.valid_from or ""
+    return starts <= time and time <= eligibility.comparable(record.valid_until)
+
+
+def _at_time(ws: Workspace, record_id: str, text: str) -> tuple[Revision | None, dict[str, Any]]:
+    time = eligibility.comparable(text)
+    head = revisions.head(ws.database, record_id)
+    record = _record(ws.bytes_of(head)) if head else None
+    if head and record and (record.valid_from or record.valid_until):
+        return (head if _holds(record, time) else None), {"time": text, "meaning": "valid time"}
+    found = revisions.head_at(ws.database, record_id, rows.seq_at(ws.database, time))
+    return found, {"time": text, "meaning": "recorded time"}
+
+
+def _in_commit(ws: Workspace, record_id: str, text: str) -> tuple[Revision | None, dict[str, Any]]:
+    commit = _commit(ws, text)
+    seq = rows.of_commit(ws.database, commit)
+    if seq is not None:
+        return revisions.head_at(ws.database, record_id, seq), {"commit": commit}
+    found = next((r for r, _ in _of_commit(ws, commit) if r.record_id == record_id), None)
+    return found, {"commit": commit}
+
+
+def _commit(ws: Workspace, text: str) -> str:
+    from vault_kg.store.git import GitUnavailable
+
+    try:
+        commit = ws.history.resolve(text)
+    except GitUnavailable as error:
+        raise Unavailable(f"the Git history cannot be read: {error}") from None
+    if commit is None:
+        raise NotFound(f"there is no commit {text}", commit=text)
+    return commit
+
+
+def _record(content: bytes | None) -> Record | None:
+    if content is None:
+        return None
+    try:
+        document = parse(content)
+    except FrontMatterError:
+        return None
+    return model.read_record(document)[0] if model.is_record(document) else None

@@ -1,0 +1,173 @@
+"""What every request and result is built from: spelling, strictness, and the receipt.
+
+The records family is spelled in camelCase on the wire; snake_case is accepted. An unknown key is
+refused and named. A list may arrive as a JSON string, as some clients send it.
+"""
+
+from __future__ import annotations
+
+import json
+from typing import Annotated, Any, Literal
+
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, StringConstraints
+from pydantic.alias_generators import to_camel
+
+MAX_TEXT = 2_000_000
+_CONTROL = r"^[^\x00-\x08\x0b\x0c\x0e-\x1f\x7f\ud800-\udfff]*$"
+_ONE_LINE = r"^[^\x00-\x1f\x7f\u0085\u2028\u2029]*$"
+
+
+def _list(value: Any) -> Any:
+    """Read a list that was sent as a JSON string."""
+    if isinstance(value, str) and value.lstrip().startswith("["):
+        try:
+            return json.loads(value)
+        except ValueError:
+            return value
+    return value
+
+
+def _mapping(value: Any) -> Any:
+    """Read an object that was sent as a JSON string."""
+    if isinstance(value, str) and value.lstrip().startswith("{"):
+        try:
+            return json.loads(value)
+        except ValueError:
+            return value
+    return value
+
+
+Line = Annotated[str, StringConstraints(pattern=_ONE_LINE, max_length=2_000)]
+"""One line of text without control characters."""
+
+Text = Annotated[str, StringConstraints(max_length=MAX_TEXT)]
+"""Any text of at most two million characters."""
+
+Id = Annotated[str, StringConstraints(pattern=_ONE_LINE, min_length=1, max_length=1_000)]
+"""A record id, or the uid of a note."""
+
+RequestId = Annotated[str, StringConstraints(pattern=_ONE_LINE, min_length=1, max_length=200)]
+Reason = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=4_000)]
+Hash = Annotated[str, StringConstraints(pattern=r"^sha256:[0-9a-f]{64}$")]
+Positive = Annotated[int, Field(ge=1, le=1 << 53)]
+Lines = Annotated[list[Line], BeforeValidator(_list)]
+Ids = Annotated[list[Id], BeforeValidator(_list)]
+Limit = Annotated[int, Field(ge=1, le=1_000)]
+Cursor = Annotated[str, StringConstraints(max_length=2_000)]
+Mapping = Annotated[dict[str, Any], BeforeValidator(_mapping)]
+
+
+class Model(BaseModel):
+    """A part of a request or result."""
+
+    model_config = ConfigDict(
+        extra="forbid",
+        alias_generator=to_camel,
+        populate_by_name=True,
+        serialize_by_alias=True,
+    )
+
+
+class Request(Model):
+    """The arguments of an operation."""
+
+
+class Write(Request):
+    """What every change carries."""
+
+    request_id: RequestId = Field(
+        description="Fresh for each new request; repeat it with the same arguments to retry safely."
+    )
+    expected_vault_id: Line | None = Field(None, description="Refuse if this is another vault.")
+
+
+class Fenced(Write):
+    """A change of one record that the caller has looked at."""
+
+    id: Id = Field(description="The exact record id.")
+    expected_revision: Positive = Field(description="The revision that you looked at.")
+    expected_hash: Hash = Field(description="The hash that you looked at.")
+
+
+class RecordFence(Model):
+    """One record as the caller saw it."""
+
+    id: Id
+    expected_revision: Positive
+    expected_hash: Hash
+
+
+class EvidenceItem(Model):
+    """A citation of a retained source."""
+
+    source: Id = Field(description="Source id (sr_…), from knowledge_attach_file.")
+    lines: Line | None = Field(None, description='Inclusive lines of the source, like "3-7".')
+    quote: Text | None = Field(None, description="Text that occurs there verbatim.")
+    attribution: Line | None = Field(None, description="Who says it, where that matters.")
+
+
+Evidence = Annotated[list[EvidenceItem], BeforeValidator(_list)]
+
+
+class Item(Model):
+    """A record in a list."""
+
+    id: str
+    kind: str
+    title: str
+
+
+class Git(Model):
+    """Whether a change is in the Git history yet."""
+
+    state: Literal["committed", "pending", "unavailable"]
+    commit: str | None = None
+    reason: str | None = None
+
+
+class ImpactItem(Item):
+    """A record that stands on another one."""
+
+    via: str
+    depth: int
+
+
+class Impact(Model):
+    """What stands on a record: unresolved, not repaired."""
+
+    items: list[ImpactItem]
+    total: int
+    truncated: bool
+
+
+class Conflicting(Model):
+    """A field in which two merged pages differ; the survivor's value stands."""
+
+    field: str
+    survivor: Any
+    absorbed: Any
+
+
+class Receipt(Model):
+    """What was done; the same request again gives the same receipt."""
+
+    operation: str
+    request_id: str
+    target_id: str | None = None
+    replacement_id: str | None = None
+    reason: str | None = None
+    revision: int | None = None
+    hash: str | None = None
+    path: str | None = None
+    changed: bool = True
+    published_at: str
+    actor: str
+    git: Git
+    impact: Impact | None = None
+    added: dict[str, Any] | None = None
+    removed: dict[str, Any] | None = None
+    kept: dict[str, Any] | None = None
+    conflicts: list[Conflicting] | None = None
+    source: dict[str, Any] | None = None
+    choice: str | None = None
+    warnings: list[str] | None = None

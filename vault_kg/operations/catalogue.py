@@ -1,0 +1,25 @@
+"""Imports every module that registers operations; a new family is added here."""
+
+from __future__ import annotations
+
+from functools import cache
+from importlib import import_module
+
+MODULES = (
+    "curation",
+    "evidence",
+    "inspection",
+    "lifecycle",
+    "lists",
+    "merging",
+    "reading",
+    "save",
+    "searching",
+)
+
+
+@cache
+def load() -> None:
+    """Import the operations."""
+    for name in MODULES:
+        import_module(f"vault_kg.operations.{name}")

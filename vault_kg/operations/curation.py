@@ -1,0 +1,299 @@
+"""What only a person decides: conflicts, declined merges, adopted notes, restored files."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from pydantic import Field, model_validator
+
+from vault_kg.errors import Ambiguous, InvalidArgument, InvalidRecord, LifecycleRefused, NotFound
+from vault_kg.index import catalog
+from vault_kg.operations import drafts, save, targets
+from vault_kg.operations.base import Id, Line, Model, Reason, Receipt, Request, Text, Write
+from vault_kg.operations.caller import Caller
+from vault_kg.operations.registry import operation
+from vault_kg.operations.workspace import Workspace
+from vault_kg.records import model, names
+from vault_kg.records.frontmatter import FrontMatterError, Remove, Value, edit, parse
+from vault_kg.records.ontology import pascal_case
+from vault_kg.state import conflicts, merges, revisions
+from vault_kg.state import journal as rows
+from vault_kg.state.conflicts import Conflict
+from vault_kg.state.guards import Guard
+from vault_kg.state.merges import Contribution, Merge
+from vault_kg.store import files
+from vault_kg.store.journal import Change, Plan
+
+Choice = Literal["keep_disk", "apply_proposed", "merged"]
+
+
+class Review(Write):
+    """A person's choice in a conflict."""
+
+    conflict_id: Id
+    choice: Choice
+    reason: Reason
+    merged: Text | None = Field(None, description="The whole file, for the choice merged.")
+
+    @model_validator(mode="after")
+    def _bytes_for_merged(self) -> Review:
+        if (self.choice == "merged") != (self.merged is not None):
+            raise ValueError("give merged (the whole file) with the choice merged, and only then")
+        return self
+
+
+class ShowConflict(Request):
+    """Look at a conflict."""
+
+    conflict_id: Id
+
+
+class ConflictView(Model):
+    """The three versions of a file; null where there is none."""
+
+    id: str
+    path: str
+    record: str | None = None
+    operation: str
+    actor: str
+    reason: str | None = None
+    original: str | None = None
+    proposed: str | None = None
+    displaced: str | None = None
+    found_at: str
+    resolved_at: str | None = None
+    choice: str | None = None
+
+
+class Adopt(Write):
+    """Make a note a page."""
+
+    path: Line
+    type: Line = Field("Document", description="The page type that it gets.")
+    title: Line | None = None
+
+
+class Restore(Write):
+    """Bring a missing record's file back."""
+
+    id: Id
+
+
+class Decline(Request):
+    """Say that two pages are not one."""
+
+    first: Id
+    second: Id
+    reason: Reason
+
+
+class Declined(Model):
+    """A pair that will not be proposed again."""
+
+    first: str
+    second: str
+    reason: str
+
+
+@operation("read", ConflictView)
+def knowledge_conflict(ws: Workspace, request: ShowConflict, caller: Caller) -> ConflictView:
+    """Show a conflict: the original, the proposed and the displaced text of a file, and whose request
+    it was. Only a person resolves it."""
+    conflict = _conflict(ws, caller, request.conflict_id)
+    entry = rows.get(ws.database, conflict.seq)
+    assert entry is not None
+    return ConflictView(
+        id=conflict.id, path=conflict.path, record=conflict.record_id, operation=entry.operation,
+        actor=entry.actor, reason=entry.reason, original=_shown(conflict.original),
+        proposed=_shown(conflict.proposed), displaced=_shown(conflict.displaced),
+        found_at=conflict.found_at, resolved_at=conflict.resolved_at, choice=conflict.choice,
+    )  # fmt: skip
+
+
+@operation("review", Receipt)
+def knowledge_review(ws: Workspace, request: Review, caller: Caller) -> Receipt:
+    """Resolve a conflict: keep what is on disk, apply what was proposed, or give the merged file. All
+    three versions stay in the record's history or in the conflict."""
+    return ws.write(caller, "knowledge_review", request, lambda: _plan_review(ws, request, caller))
+
+
+@operation("write", Receipt)
+def knowledge_adopt(ws: Workspace, request: Adopt, caller: Caller) -> Receipt:
+    """Make a plain note a page: front matter is added above its text, and the text stays byte for
+    byte. From then on it has an id, revisions and history."""
+    return ws.write(caller, "knowledge_adopt", request, lambda: _plan_adopt(ws, request, caller))
+
+
+@operation("review", Receipt)
+def knowledge_restore(ws: Workspace, request: Restore, caller: Caller) -> Receipt:
+    """Bring back the last bytes of a record whose file was deleted."""
+    return ws.write(
+        caller, "knowledge_restore", request, lambda: _plan_restore(ws, request, caller)
+    )
+
+
+@operation("review", Declined)
+def knowledge_decline_merge(ws: Workspace, request: Decline, caller: Caller) -> Declined:
+    """Remember that two pages are not one thing, so that they are not proposed again."""
+    for record_id in (request.first, request.second):
+        targets.known(ws, caller, record_id)
+    pair = (request.first, request.second)
+    merges.decline(ws.database, pair, request.reason, caller.actor, ws.now())
+    first, second = sorted(pair)
+    return Declined(first=first, second=second, reason=request.reason)
+
+
+def _conflict(ws: Workspace, caller: Caller, conflict_id: str) -> Conflict:
+    found = conflicts.get(ws.database, conflict_id)
+    entry = rows.get(ws.database, found.seq) if found else None
+    if found is None or entry is None or not caller.sees(entry.partition):
+        raise NotFound(f"there is no conflict {conflict_id}", conflict_id=conflict_id)
+    return found
+
+
+def _plan_review(ws: Workspace, request: Review, caller: Caller) -> Plan:
+    chosen = _conflict(ws, caller, request.conflict_id)
+    if chosen.resolved_at is not None:
+        raise LifecycleRefused(
+            f"{chosen.id} was resolved with {chosen.choice}", conflict_id=chosen.id
+        )
+    entry = rows.get(ws.database, chosen.seq)
+    assert entry is not None
+    all_of_it = conflicts.of_entry(ws.database, chosen.seq)
+    ws.indexer.observe(ws.journal, [c.path for c in all_of_it])
+    receipt: dict[str, object] = {"targetId": chosen.record_id, "choice": request.choice}
+    resolves = tuple(c.id for c in all_of_it)
+    if request.choice == "keep_disk":
+        receipt |= {"path": chosen.path, "reason": request.reason}
+        return Plan(entry.partition, receipt, reason=request.reason, resolves=resolves)
+    made = {r["path"]: r for r in entry.effects["revisions"]}
+    changed = []
+    for conflict in all_of_it:
+        content = conflict.proposed
+        if conflict.id == chosen.id and request.merged is not None:
+            content = request.merged.encode()
+        changed.append(_reapplied(ws, conflict, content, made.get(conflict.path)))
+    effects = entry.effects
+    mine = next(c for c, v in zip(changed, all_of_it, strict=True) if v.id == chosen.id)
+    return Plan(
+        entry.partition,
+        entry.effects["receipt"] | drafts.receipt_of(mine) | receipt | {"reason": request.reason},
+        tuple(changed),
+        effects["label"],
+        guards=tuple(Guard(**g) for g in effects["guards"]),
+        merges=tuple(Merge(**m) for m in effects["merges"]),
+        contributions=tuple(Contribution(**c) for c in effects["contributions"]),
+        undo_merge=effects["undo_merge"],
+        reason=request.reason,
+        resolves=resolves,
+    )
+
+
+def _reapplied(
+    ws: Workspace, conflict: Conflict, content: bytes | None, made: dict[str, str] | None
+) -> Change:
+    """Return the change that puts a version over what is on disk now, as the next revision."""
+    path = conflict.path
+    present = files.read(ws.vault.root, path)
+    if content is None or made is None:
+        return Change(path, present, content, conflict.record_id)
+    record_id = str(made["record_id"])
+    head = revisions.head(ws.database, record_id)
+    if head is None and present is not None and conflict.original is None:
+        folder, _, name = path.rpartition("/")
+        path = drafts.free_path(ws, folder, name.removesuffix(".md"), record_id)
+        present = None
+    revision = head.revision + 1 if head else 1
+    try:
+        document = parse(content)
+    except FrontMatterError as error:
+        raise InvalidRecord(f"line {error.line}: {error.reason}", line=error.line) from None
+    protected: dict[str, Value | Remove] = {
+        "id": record_id, "revision": revision, "lifecycle": str(made["lifecycle"]),
+        "updated_at": ws.now(),
+    }  # fmt: skip
+    stamped = edit(document, protected)
+    return Change(
+        path, present, stamped, record_id, str(made["kind"]), revision, str(made["lifecycle"]),
+        str(made["partition"]),
+    )  # fmt: skip
+
+
+def _plan_adopt(ws: Workspace, request: Adopt, caller: Caller) -> Plan:
+    path = request.path.removeprefix("./")
+    ws.indexer.observe(ws.journal, ws.indexer.stale([path]))
+    row = catalog.by_path(ws.database, path)
+    content = files.read(ws.vault.root, path)
+    if row is None or content is None or not caller.sees(row.partition):
+        raise NotFound(f"there is no note {path}", path=path)
+    if row.kind != "note":
+        raise InvalidArgument(f"{path} is a record already: {row.id}", path=path, id=row.id)
+    save.check_ontology(ws, row.partition, None)
+    try:
+        document = parse(content)
+    except FrontMatterError as error:
+        raise InvalidRecord(
+            f"{path}:{error.line}: {error.reason}", path=path, line=error.line
+        ) from None
+    declared = ws.ontology(row.partition).page_type(request.type)
+    record_id = drafts.new_record_id(ws, "page")
+    at = ws.now()
+    added: dict[str, Value | Remove] = {
+        "format": model.FORMAT, "id": record_id, "kind": "page", "revision": 1,
+        "title": request.title or row.title,
+        "type": declared.name if declared else pascal_case(request.type),
+        "lifecycle": "active", "recorded_at": at, "updated_at": at,
+    }  # fmt: skip
+    taken = [k for k in added if k in document.fields and k not in ("title", "type")]
+    if taken:
+        raise InvalidRecord(
+            f"{path} has its own {', '.join(taken)} in the front matter; rename those keys first",
+            path=path,
+            keys=taken,
+        )
+    changes = {k: v for k, v in added.items() if k not in document.fields}
+    change = Change(
+        path, content, edit(document, changes), record_id, "page", 1, "active", row.partition
+    )
+    warnings = drafts.validate(ws, change)
+    receipt = drafts.receipt_of(change, warnings=warnings or None)
+    return Plan(row.partition, receipt, (change,), row.title)
+
+
+def _plan_restore(ws: Workspace, request: Restore, caller: Caller) -> Plan:
+    head = targets.known(ws, caller, request.id)
+    ws.indexer.observe(ws.journal, ws.indexer.stale([head.path]))
+    head = targets.known(ws, caller, request.id)
+    found = catalog.by_id(ws.database, request.id)
+    if found:
+        raise Ambiguous(
+            f"{request.id} is not missing: it stands in {found[0].path}", id=request.id,
+            candidates=[{"id": r.id, "path": r.path} for r in found],
+        )  # fmt: skip
+    content = ws.bytes_of(head)
+    if content is None:
+        raise NotFound(
+            f"the bytes of {request.id} are neither in the journal nor in Git", id=request.id
+        )
+    path = head.path
+    if files.read(ws.vault.root, path) is not None:
+        folder, _, name = path.rpartition("/")
+        path = drafts.free_path(
+            ws, folder, names.slug(name.removesuffix(".md"), head.record_id), head.record_id
+        )
+    change = Change(
+        path,
+        None,
+        content,
+        head.record_id,
+        head.kind,
+        head.revision,
+        head.lifecycle,
+        head.partition,
+    )
+    moves = ((head.record_id, path),) if path != head.path else ()
+    return Plan(head.partition, drafts.receipt_of(change), (change,), moves=moves)
+
+
+def _shown(content: bytes | None) -> str | None:
+    return None if content is None else content.decode("utf-8", errors="replace")

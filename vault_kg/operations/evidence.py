@@ -1,0 +1,241 @@
+"""Attaching and reading retained sources."""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import hashlib
+from pathlib import Path
+from typing import Annotated
+
+from pydantic import Field, StringConstraints
+
+from vault_kg.errors import InvalidArgument, NotFound
+from vault_kg.index import catalog
+from vault_kg.operations.base import Id, Line, Model, Receipt, Request, Write
+from vault_kg.operations.caller import Caller
+from vault_kg.operations.registry import operation
+from vault_kg.operations.workspace import Workspace
+from vault_kg.store import paths, sources
+from vault_kg.store.journal import Change, Plan
+
+MAX_CHUNK = 8_000_000
+
+Sha256 = Annotated[str, StringConstraints(pattern=r"^(sha256:)?[0-9a-f]{64}$")]
+
+
+class AttachFile(Write):
+    """Retain a file of this machine as a source."""
+
+    file_path: Line = Field(description="A regular file; links are refused.")
+    sha256: Sha256 = Field(description="Of the bytes that you looked at.")
+    filename: Line | None = Field(None, description="The name to keep, if not that of the file.")
+    media_type: Line | None = None
+    attribution: Line | None = Field(None, description="Whose words these are.")
+    partition: Line | None = None
+
+
+class Attach(Write):
+    """Retain bytes that are sent in chunks as a source."""
+
+    name: Line = Field(min_length=1, description="The file name to keep.")
+    sha256: Sha256 = Field(description="Of all the bytes.")
+    size: int = Field(ge=0, le=sources.MAX_SOURCE_BYTES)
+    offset: int = Field(ge=0)
+    chunk: Annotated[str, StringConstraints(max_length=MAX_CHUNK * 2)] = Field(
+        description="Base64."
+    )
+    final: bool = False
+    media_type: Line | None = None
+    attribution: Line | None = None
+    partition: Line | None = None
+
+
+class SourceView(Model):
+    """A source's descriptor."""
+
+    id: str
+    sha256: str
+    path: str
+    filename: str
+    media_type: str
+    size: int
+    attribution: str | None = None
+    partition: str
+    recorded_at: str
+
+
+class Attached(Model):
+    """How far an attachment is; the receipt once it is complete."""
+
+    received: int
+    size: int
+    receipt: Receipt | None = None
+
+
+class ReadSource(Request):
+    """Read what a source says."""
+
+    id: Id
+    lines: Line | None = Field(None, description='Like "3-7"; all lines where left out.')
+    max_chars: int = Field(20_000, ge=1, le=1_000_000)
+
+
+class SourceText(SourceView):
+    """A source's text, or a part of it."""
+
+    text: str
+    lines: str | None = None
+    total_lines: int
+    truncated: bool
+    next_line: int | None = Field(None, description="Where to go on reading.")
+    verified: bool = Field(description="Whether the bytes are still those that were retained.")
+
+
+@operation("write", Receipt)
+def knowledge_attach_file(ws: Workspace, request: AttachFile, caller: Caller) -> Receipt:
+    """Retain a file as a source that claims and relationships can cite; the receipt's source has its
+    id. The same bytes are the same source. The file itself is only read."""
+    path = Path(request.file_path)
+    if not path.is_absolute():
+        path = ws.vault.root / path
+    content = sources.read_outside(path, request.sha256)
+    return _retain(
+        ws, request, caller, "knowledge_attach_file", content, request.filename or path.name
+    )
+
+
+@operation("write", Attached)
+def knowledge_attach(ws: Workspace, request: Attach, caller: Caller) -> Attached:
+    """Retain bytes as a source, sent in base64 chunks by a client that has no file here. Chunks may
+    be repeated; the last one has final true."""
+    chunk = _decode(request.chunk)
+    sha256 = request.sha256.removeprefix("sha256:")
+    partial = ws.vault.private / "uploads" / f"{sha256}-{_safe(request.request_id)}"
+    received = _append(partial, request, chunk)
+    if not request.final:
+        return Attached(received=received, size=request.size)
+    content = partial.read_bytes()
+    if len(content) != request.size or hashlib.sha256(content).hexdigest() != sha256:
+        raise InvalidArgument(
+            f"{len(content):,} bytes were received that are not the {request.size:,} with this sha256; "
+            "send the missing chunks again",
+            received=len(content),
+        )
+    lean = request.model_copy(update={"chunk": "", "offset": 0})
+    receipt = _retain(ws, lean, caller, "knowledge_attach", content, request.name)
+    partial.unlink(missing_ok=True)
+    return Attached(received=len(content), size=request.size, receipt=receipt)
+
+
+@operation("read", SourceText)
+def knowledge_source(ws: Workspace, request: ReadSource, caller: Caller) -> SourceText:
+    """Read a retained source, or some of its lines; quotes in evidence must occur in it verbatim."""
+    source = catalog.source(ws.database, request.id)
+    if source is None or not caller.sees(source.partition):
+        raise NotFound(f"there is no source {request.id}", id=request.id)
+    content, verified = sources.verify(ws.vault.root, source)
+    if content is None:
+        raise NotFound(
+            f"the bytes of {request.id} are gone from {source.path}; restore the file from Git",
+            id=request.id,
+            path=source.path,
+        )
+    every = content.decode("utf-8", errors="replace").splitlines()
+    first, last = _span(request.lines, len(every))
+    shown, used = _within(every[first - 1 : last], request.max_chars)
+    end = first + used - 1
+    return SourceText(
+        **_view(source),
+        text="\n".join(shown),
+        lines=f"{first}-{end}" if used else None,
+        total_lines=len(every),
+        truncated=end < last,
+        next_line=end + 1 if end < last else None,
+        verified=verified,
+    )
+
+
+def _retain(
+    ws: Workspace,
+    request: AttachFile | Attach,
+    caller: Caller,
+    operation: str,
+    content: bytes,
+    filename: str,
+) -> Receipt:
+    partition = paths.check_partition(request.partition or paths.DEFAULT_PARTITION)
+    if not caller.sees(partition):
+        raise InvalidArgument(f"there is no partition {partition!r} for this caller")
+
+    def plan() -> Plan:
+        source = sources.describe(
+            content, partition, filename, ws.now(),
+            media_type=request.media_type, attribution=request.attribution,
+        )  # fmt: skip
+        known = catalog.source(ws.database, source.id)
+        stands = known or source
+        receipt = {
+            "targetId": source.id,
+            "hash": f"sha256:{source.sha256}",
+            "path": stands.path,
+            "changed": known is None,
+            "source": _view(stands),
+        }
+        changed: tuple[Change, ...] = () if known else sources.changes(source, content)
+        return Plan(partition, receipt, changed, stands.filename)
+
+    return ws.write(caller, operation, request, plan)
+
+
+def _view(source: sources.Source) -> dict[str, object]:
+    view = SourceView(**{k: getattr(source, k) for k in SourceView.model_fields})
+    return view.model_dump(by_alias=True)
+
+
+def _decode(chunk: str) -> bytes:
+    try:
+        return base64.b64decode(chunk, validate=True)
+    except (binascii.Error, ValueError):
+        raise InvalidArgument("chunk is not base64", field="chunk") from None
+
+
+def _append(partial: Path, request: Attach, chunk: bytes) -> int:
+    partial.parent.mkdir(parents=True, exist_ok=True)
+    have = partial.stat().st_size if partial.exists() else 0
+    if request.offset > have or request.offset + len(chunk) > request.size:
+        raise InvalidArgument(
+            f"the chunk starts at {request.offset}, and {have} bytes of {request.size} are here; go on "
+            "from there",
+            received=have,
+        )
+    with partial.open("r+b" if partial.exists() else "w+b") as handle:
+        handle.seek(request.offset)
+        handle.write(chunk)
+    return partial.stat().st_size
+
+
+def _safe(request_id: str) -> str:
+    return hashlib.sha256(request_id.encode()).hexdigest()[:16]
+
+
+def _span(lines: str | None, total: int) -> tuple[int, int]:
+    from vault_kg.index.validate import line_span
+
+    if lines is None:
+        return 1, total
+    span = line_span(lines)
+    if span is None or not span[0] <= span[1] <= total:
+        raise InvalidArgument(f"lines {lines!r} are not within 1-{total}", field="lines")
+    return span
+
+
+def _within(lines: list[str], limit: int) -> tuple[list[str], int]:
+    """Return as many whole lines as fit; a first line that alone is too long is cut."""
+    shown: list[str] = []
+    for line in lines:
+        if shown and limit < len(line):
+            break
+        shown.append(line[:limit] if not shown else line)
+        limit -= len(line) + 1
+    return shown, len(shown)

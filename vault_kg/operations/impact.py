@@ -1,0 +1,72 @@
+"""Impact: what stands on a record, directly or through others. It is reported, never repaired."""
+
+from __future__ import annotations
+
+from vault_kg.index import links
+from vault_kg.operations.base import Impact, ImpactItem
+from vault_kg.operations.caller import Caller
+from vault_kg.operations.workspace import Workspace
+from vault_kg.state import merges
+
+MAX_ITEMS = 200
+_CHUNK = 400
+
+
+def impact_of(ws: Workspace, caller: Caller, record_id: str) -> Impact:
+    """Return the direct and transitive dependents of a record that this caller may see.
+
+    A record that names a page merged into this one stands on it too. Wikilinks count for the record
+    itself only: prose that mentions a page does not pass its standing on.
+    """
+    found: dict[str, ImpactItem] = {}
+    absorbed = _absorbed(ws)
+    frontier, depth = [record_id], 1
+    seen = {record_id}
+    while frontier:
+        targets = [t for i in frontier for t in (i, *absorbed.get(i, ()))]
+        following = []
+        for dependent, kind, title, partition, via in _dependents(ws, targets):
+            if dependent not in seen:
+                seen.add(dependent)
+                following.append(dependent)
+                if caller.sees(partition):
+                    found[dependent] = ImpactItem(
+                        id=dependent, kind=kind, title=title, via=via, depth=depth
+                    )
+        frontier, depth = following, depth + 1
+    for dependent, kind, title, partition in links.linking_to(ws.database, record_id):
+        if dependent not in seen and caller.sees(partition):
+            seen.add(dependent)
+            found[dependent] = ImpactItem(
+                id=dependent, kind=kind, title=title, via="wikilink", depth=1
+            )
+    items = sorted(found.values(), key=lambda i: (i.depth, i.id))
+    return Impact(items=items[:MAX_ITEMS], total=len(items), truncated=len(items) > MAX_ITEMS)
+
+
+def depends_on(ws: Workspace, record_id: str, references: set[str]) -> str | None:
+    """Return the reference through which a new record would stand on another one, or None."""
+    absorbed = _absorbed(ws)
+    seen, frontier = {record_id}, [record_id]
+    while frontier:
+        targets = [t for i in frontier for t in (i, *absorbed.get(i, ()))]
+        frontier = []
+        for dependent, *_ in _dependents(ws, targets):
+            if dependent not in seen:
+                seen.add(dependent)
+                frontier.append(dependent)
+    return next(iter(sorted(references & seen)), None)
+
+
+def _dependents(ws: Workspace, targets: list[str]) -> list[tuple[str, str, str, str, str]]:
+    rows: list[tuple[str, str, str, str, str]] = []
+    for start in range(0, len(targets), _CHUNK):
+        rows += links.standing_on(ws.database, targets[start : start + _CHUNK])
+    return rows
+
+
+def _absorbed(ws: Workspace) -> dict[str, list[str]]:
+    absorbed: dict[str, list[str]] = {}
+    for merged, survivor in merges.targets(ws.database).items():
+        absorbed.setdefault(survivor, []).append(merged)
+    return absorbed

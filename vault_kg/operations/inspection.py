@@ -1,0 +1,288 @@
+"""What a person or agent looks at to know the state of a vault: status, findings, vocabulary."""
+
+from __future__ import annotations
+
+from itertools import islice
+from typing import Annotated, Any, Literal
+
+from pydantic import Field
+
+from vault_kg import __version__
+from vault_kg.errors import InvalidArgument, NotFound
+from vault_kg.index import findings, listing
+from vault_kg.index.listing import Filter
+from vault_kg.index.walk import ONTOLOGY
+from vault_kg.operations import paging
+from vault_kg.operations.base import Cursor, Limit, Line, Model, Request
+from vault_kg.operations.caller import Caller
+from vault_kg.operations.registry import operation
+from vault_kg.operations.workspace import Workspace
+from vault_kg.state import conflicts, settings
+from vault_kg.state import journal as rows
+from vault_kg.store import paths
+
+MAX_EXAMPLES = 20
+
+
+class Status(Request):
+    """How is the vault?"""
+
+
+class StatusView(Model):
+    """The state of a vault; what is not known is null."""
+
+    vault_id: str
+    root: str
+    version: str
+    position: int = Field(description="The newest journal entry.")
+    records: dict[str, int] = Field(description="Current pages, claims, relationships and notes.")
+    history: dict[str, int] = Field(description="All records by lifecycle.")
+    conflicts: int
+    git: dict[str, Any]
+    index: dict[str, Any]
+    semantic: dict[str, Any]
+    ontology_fingerprint: str
+
+
+class Diagnose(Request):
+    """What should somebody look at?"""
+
+    section: Literal[
+        "all", "conflicts", "files", "duplicates", "missing", "chains", "links", "merges"
+    ] = "all"
+    limit: Limit = 100
+    cursor: Cursor | None = None
+
+
+class FindingView(Model):
+    """One finding."""
+
+    code: str
+    severity: str
+    message: str
+    path: str | None = None
+    line: int | None = None
+    record: str | None = None
+    hint: str | None = None
+
+
+class CandidateView(Model):
+    """Two pages that may be one thing."""
+
+    first: str
+    second: str
+    type: str
+    strength: Literal["strong", "weak"]
+    reason: str
+
+
+class Diagnosis(Model):
+    """Findings, and pages that may be one."""
+
+    findings: list[FindingView]
+    merge_candidates: list[CandidateView]
+    count: int
+    total: int
+    next_cursor: str | None = None
+
+
+class AskOntology(Request):
+    """What may be written here?"""
+
+    view: Literal["catalog", "definitions", "sources", "diagnostics"] = "catalog"
+    name: Line | None = None
+    kind: Literal["page", "claim", "relationship"] | None = None
+    include_records: bool = False
+    source_path: Line | None = None
+    partition: Line | None = None
+    limit: Annotated[int, Field(ge=1, le=100)] | None = None
+    offset: Annotated[int, Field(ge=0)] = 0
+    max_chars: Annotated[int, Field(ge=256, le=65_536)] = 12_000
+
+
+class OntologyView(Model):
+    """A view of the vocabulary; compare fingerprints across pages."""
+
+    view: str
+    fingerprint: str
+    mode: str
+    items: list[dict[str, Any]] = []
+    total: int = 0
+    text: str | None = None
+    next_offset: int | None = None
+
+
+@operation("read", StatusView)
+def knowledge_status(ws: Workspace, request: Status, caller: Caller) -> StatusView:
+    """Say how the vault is: counts of what is current, what waits for Git or a person, how old the
+    index is, and whether search by meaning is ready."""
+    current = Filter(ws.now(), kinds=None, partitions=caller.partitions)
+    waiting, reason = rows.queue_state(ws.database)
+    by_kind = {"page": 0, "claim": 0, "relationship": 0, "note": 0}
+    return StatusView(
+        vault_id=ws.vault.id,
+        root=str(ws.vault.root),
+        version=__version__,
+        position=rows.last_seq(ws.database),
+        records=by_kind | listing.counts(ws.database, current),
+        history=listing.lifecycle_counts(ws.database, caller.partitions),
+        conflicts=len(conflicts.open_ones(ws.database)),
+        git={"pending": waiting, "reason": reason},
+        index={
+            "scannedAt": settings.get(ws.database, "scanned_at"),
+            "passages": listing.passage_count(ws.database),
+        },
+        semantic=ws.semantics.coverage(),
+        ontology_fingerprint=ws.ontology(paths.DEFAULT_PARTITION).fingerprint,
+    )
+
+
+@operation("read", Diagnosis)
+def knowledge_diagnostics(ws: Workspace, request: Diagnose, caller: Caller) -> Diagnosis:
+    """List what should be looked at, with path, line and what to do: broken files, rules not kept,
+    guards contradicted, duplicate ids, missing files, merge chains, dead links, conflicts; and pages
+    that may be one thing (mergeCandidates)."""
+    found = [
+        f for f in _section(ws, request.section) if f.partition is None or caller.sees(f.partition)
+    ]
+    position = paging.decode(request, request.cursor)
+    start = int(position[0]) if position else 0
+    shown = found[start : start + request.limit]
+    end = start + len(shown)
+    wanted = request.section in ("all", "merges") and start == 0
+    candidates = findings.merge_candidates(ws.database, ws.now()) if wanted else []
+    return Diagnosis(
+        findings=[
+            FindingView(
+                code=f.code, severity=f.severity, message=f.message, path=f.path, line=f.line,
+                record=f.record, hint=f.hint,
+            )
+            for f in shown
+        ],
+        merge_candidates=[
+            CandidateView(
+                first=c.first, second=c.second, type=c.type, strength=c.strength,  # type: ignore[arg-type]
+                reason=c.reason,
+            )
+            for c in candidates
+            if caller.sees(c.partition)
+        ],
+        count=len(shown),
+        total=len(found),
+        next_cursor=paging.encode(request, [end]) if end < len(found) else None,
+    )  # fmt: skip
+
+
+@operation("read", OntologyView)
+def knowledge_ontology(ws: Workspace, request: AskOntology, caller: Caller) -> OntologyView:
+    """Show what may be written: page types with their fields, claim kinds, relationship types with
+    their endpoints. catalog lists them, definitions gives every rule, sources the YAML, diagnostics
+    what is wrong in it. The fingerprint is the fence of structured writes."""
+    partition = request.partition or paths.DEFAULT_PARTITION
+    if not caller.sees(partition):
+        raise NotFound(f"there is no partition {partition!r}", partition=partition)
+    ontology = ws.ontology(partition)
+    view = OntologyView(view=request.view, fingerprint=ontology.fingerprint, mode=ontology.mode)
+    if request.view == "sources":
+        return _source_view(ws, request, view, partition)
+    if request.view == "diagnostics":
+        items = [_issue(i) for i in ontology.issues]
+    else:
+        items = ontology.describe(request.view, name=request.name, kind=request.kind)
+        if request.name is not None and not items:
+            raise NotFound(f"the vocabulary has no {request.name!r}", name=request.name)
+        _count(ws, caller, request, items)
+    limit = request.limit or (10 if request.view == "definitions" else 50)
+    page = list(islice(items, request.offset, request.offset + limit))
+    end = request.offset + len(page)
+    return view.model_copy(
+        update={
+            "items": page,
+            "total": len(items),
+            "next_offset": end if end < len(items) else None,
+        }
+    )
+
+
+def _section(ws: Workspace, section: str) -> list[findings.Finding]:
+    readers = {
+        "all": findings.everything,
+        "conflicts": findings.conflicted,
+        "files": findings.of_files,
+        "duplicates": findings.duplicates,
+        "missing": findings.missing,
+        "chains": findings.chains,
+        "links": findings.unresolved_links,
+    }
+    reader = readers.get(section)
+    found = list(reader(ws.database)) if reader else []
+    if section == "all":
+        for issue in ws.ontology(paths.DEFAULT_PARTITION).issues:
+            found.append(
+                findings.Finding(
+                    issue.code,
+                    issue.level,
+                    issue.message,
+                    ONTOLOGY,
+                    issue.line,
+                    hint="mend ontology.yaml; until then what is valid of it counts",
+                )
+            )
+    return found
+
+
+def _count(
+    ws: Workspace, caller: Caller, request: AskOntology, items: list[dict[str, Any]]
+) -> None:
+    counts = listing.type_counts(ws.database, Filter(ws.now(), partitions=caller.partitions))
+    for item in items:
+        item["records"] = counts.get((item["kind"], item["name"]), 0)
+        if request.include_records:
+            _add_examples(ws, caller, item)
+
+
+def _add_examples(ws: Workspace, caller: Caller, item: dict[str, Any]) -> None:
+    wanted = Filter(
+        ws.now(), kinds=[item["kind"]], types=[item["name"]], partitions=caller.partitions
+    )
+    rows_found = listing.page(ws.database, wanted, MAX_EXAMPLES + 1)
+    item["examples"] = [{"id": r.id, "title": r.title} for r in rows_found[:MAX_EXAMPLES]]
+    item["recordsTruncated"] = len(rows_found) > MAX_EXAMPLES
+
+
+def _source_view(
+    ws: Workspace, request: AskOntology, view: OntologyView, partition: str
+) -> OntologyView:
+    known = {path: ws.ontologies.text(path) for path in (ONTOLOGY, f"{partition}/{ONTOLOGY}")}
+    if request.source_path is None:
+        items = [
+            {"path": path, "size": len(text.encode()), "valid": not ws.ontology(partition).broken}
+            for path, text in known.items()
+            if text is not None
+        ]
+        return view.model_copy(update={"items": items, "total": len(items)})
+    text = known.get(request.source_path)
+    if text is None:
+        raise NotFound(
+            f"there is no ontology file {request.source_path!r}", path=request.source_path
+        )
+    if request.offset > len(text):
+        raise InvalidArgument("offset is past the end of the file", field="offset")
+    end = request.offset + request.max_chars
+    return view.model_copy(
+        update={
+            "text": text[request.offset : end],
+            "total": len(text),
+            "next_offset": end if end < len(text) else None,
+        }
+    )
+
+
+def _issue(issue: Any) -> dict[str, Any]:
+    return {
+        "code": issue.code,
+        "message": issue.message,
+        "line": issue.line,
+        "severity": issue.level,
+        "source": issue.source,
+    }

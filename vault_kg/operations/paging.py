@@ -1,0 +1,42 @@
+"""Keyset cursors: a position in a list, bound to the query that it belongs to."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import json
+from typing import Any
+
+from vault_kg.errors import InvalidArgument
+from vault_kg.operations.base import Request
+
+
+def encode(request: Request, position: list[Any]) -> str:
+    """Return the cursor for what follows a position."""
+    text = json.dumps([_query(request), position], ensure_ascii=False, separators=(",", ":"))
+    return base64.urlsafe_b64encode(text.encode()).decode()
+
+
+def decode(request: Request, cursor: str | None) -> list[Any] | None:
+    """Return the position in a cursor, or None where the list starts.
+
+    Raises:
+        InvalidArgument: it is not a cursor, or one of another query.
+    """
+    if not cursor:
+        return None
+    try:
+        query, position = json.loads(base64.urlsafe_b64decode(cursor.encode()))
+        if query != _query(request) or not isinstance(position, list):
+            raise ValueError
+    except (ValueError, TypeError):
+        raise InvalidArgument(
+            "the cursor is not one of this query; start again without it", field="cursor"
+        ) from None
+    return position
+
+
+def _query(request: Request) -> str:
+    asked = request.model_dump(mode="json", exclude={"cursor", "limit"}, exclude_unset=True)
+    text = type(request).__name__ + json.dumps(asked, sort_keys=True)
+    return hashlib.sha256(text.encode()).hexdigest()[:16]

@@ -1,0 +1,362 @@
+"""Exact reads of one record: as it stands, as it stood, and how it came to be so."""
+
+from __future__ import annotations
+
+import difflib
+from typing import Any
+
+from pydantic import Field, model_validator
+
+from vault_kg.errors import InvalidArgument, InvalidRecord, NotFound
+from vault_kg.index import catalog, eligibility, links, validate
+from vault_kg.index.catalog import Row
+from vault_kg.operations import paging, targets
+from vault_kg.operations.asof import AsOf, revision_as_of
+from vault_kg.operations.base import Cursor, Id, Limit, Line, Model, Positive, Request
+from vault_kg.operations.caller import Caller
+from vault_kg.operations.registry import operation
+from vault_kg.operations.workspace import Workspace
+from vault_kg.records import ids
+from vault_kg.records.frontmatter import FrontMatterError, parse
+from vault_kg.records.model import Record
+from vault_kg.state import merges, revisions
+from vault_kg.state.revisions import Revision
+from vault_kg.store import files, sources
+
+MAX_EVIDENCE = 20
+
+
+class Get(Request):
+    """Read one record."""
+
+    id: Id
+    revision: Positive | None = Field(None, description="As this revision stood.")
+    commit: Line | None = Field(None, description="As it stood in this Git commit.")
+    as_of: AsOf | None = None
+    follow_merges: bool = True
+
+    @model_validator(mode="after")
+    def _one_moment(self) -> Get:
+        if sum(x is not None for x in (self.revision, self.commit, self.as_of)) > 1:
+            raise ValueError("give one of revision, commit and asOf")
+        return self
+
+
+class Why(Model):
+    """One reason why a record is not eligible."""
+
+    code: str
+    record: str | None = None
+    message: str
+
+
+class Cited(Model):
+    """One evidence item with what the source says there."""
+
+    source: str
+    lines: str | None = None
+    quote: str | None = None
+    attribution: str | None = None
+    path: str | None = None
+    filename: str | None = None
+    text: str | None = None
+    verified: bool = False
+
+
+class RecordView(Model):
+    """A record with everything known of it."""
+
+    id: str
+    kind: str
+    title: str
+    type: str | None = None
+    partition: str
+    revision: int
+    hash: str
+    path: str
+    lifecycle: str
+    eligible: bool
+    reasons: list[Why]
+    recorded_at: str
+    updated_at: str
+    summary: str | None = None
+    aliases: list[str] = []
+    tags: list[str] = []
+    dependencies: list[str] = []
+    fields: dict[str, Any] = {}
+    touches: list[str] = []
+    owner: str | None = None
+    entities: list[str] = []
+    from_: str | None = Field(None, alias="from")
+    to: str | None = None
+    origin: str | None = None
+    confidence: float | None = None
+    valid_from: str | None = None
+    valid_until: str | None = None
+    expires_at: str | None = None
+    supersedes: str | None = None
+    superseded_by: str | None = None
+    merged_into: str | None = None
+    merged_from: list[str] = []
+    followed: list[str] = Field([], description="The merged pages that led here.")
+    lifecycle_change: dict[str, Any] | None = None
+    body: str
+    evidence: list[Cited]
+    evidence_total: int
+    backlinks: int
+    as_of: dict[str, Any] | None = None
+
+
+class History(Request):
+    """How a record came to be as it is."""
+
+    id: Id
+    limit: Limit = 50
+    cursor: Cursor | None = None
+    diff: bool = False
+
+
+class RevisionView(Model):
+    """One revision."""
+
+    revision: int
+    hash: str
+    lifecycle: str
+    path: str
+    commit: str | None = None
+    at: str
+    actor: str
+    operation: str
+    reason: str | None = None
+    request_id: str
+    diff: str | None = None
+
+
+class HistoryView(Model):
+    """Revisions, newest first."""
+
+    id: str
+    revisions: list[RevisionView]
+    count: int
+    total: int
+    next_cursor: str | None = None
+
+
+@operation("read", RecordView)
+def knowledge_get(ws: Workspace, request: Get, caller: Caller) -> RecordView:
+    """Read one record by its id: every field, its body, revision and hash (the fences of a change),
+    whether default reads see it and why not, and its evidence with the quoted lines. A merged page
+    leads to its survivor. Also as it stood at a revision, a commit or a time."""
+    if ids.is_note(request.id):
+        return _note(ws, request, caller)
+    wanted, followed = _follow(ws, request)
+    targets.known(ws, caller, wanted)
+    moment = request.as_of or _moment(request)
+    if moment is not None:
+        head, said = revision_as_of(ws, wanted, moment)
+        return _historical(ws, caller, head, said, followed)
+    head = targets.known(ws, caller, wanted)
+    ws.look_at([head.path])
+    head = targets.known(ws, caller, wanted)
+    row = targets.one_row(ws, wanted, head)
+    content = files.read(ws.vault.root, row.path)
+    if content is None:
+        raise targets.missing(head)
+    _, record = targets.read(row.path, content)
+    reasons = [
+        Why(code=r.code, record=r.record, message=r.message)
+        for r in eligibility.explain(ws.database, wanted, ws.now())
+        if r.record is None or r.record == wanted or _seen(ws, caller, r.record)
+    ]
+    eligible = row.current(ws.now())
+    return _view(ws, caller, row, record, reasons, eligible, followed)
+
+
+@operation("read", HistoryView)
+def knowledge_history(ws: Workspace, request: History, caller: Caller) -> HistoryView:
+    """List a record's revisions, newest first: who changed it, when, how, why and in which commit;
+    with diff also what changed in its file."""
+    targets.known(ws, caller, request.id)
+    position = paging.decode(request, request.cursor)
+    found = revisions.history(
+        ws.database, request.id, request.limit + 1, int(position[0]) if position else None
+    )
+    shown = found[: request.limit]
+    views = [
+        RevisionView(
+            revision=h.revision.revision, hash=h.revision.hash, lifecycle=h.revision.lifecycle,
+            path=h.revision.path, commit=h.commit_id, at=h.revision.at, actor=h.actor,
+            operation=h.operation, reason=h.reason, request_id=h.request_id,
+            diff=_diff(ws, h.revision) if request.diff else None,
+        )
+        for h in shown
+    ]  # fmt: skip
+    more = len(found) > request.limit
+    return HistoryView(
+        id=request.id,
+        revisions=views,
+        count=len(views),
+        total=revisions.count(ws.database, request.id),
+        next_cursor=paging.encode(request, [shown[-1].revision.revision]) if more else None,
+    )
+
+
+def evidence_of(ws: Workspace, caller: Caller, record: Record) -> list[Cited]:
+    """Return a record's evidence with what each source says there; the first twenty."""
+    return [_cited(ws, caller, item) for item in record.evidence[:MAX_EVIDENCE]]
+
+
+def plain_body(body: str) -> str:
+    """Return a body without the blank lines around it."""
+    return body.replace("\r\n", "\n").strip("\n")
+
+
+def _follow(ws: Workspace, request: Get) -> tuple[str, list[str]]:
+    chain = merges.targets(ws.database)
+    if not request.follow_merges or request.revision or request.commit or request.id not in chain:
+        return request.id, []
+    final = merges.resolve(chain, request.id)
+    if final is None:
+        raise InvalidRecord(
+            f"{request.id} is merged in a cycle, or through more than {merges.MAX_HOPS} pages; "
+            "diagnostics names the chain",
+            id=request.id,
+        )
+    followed, current = [], request.id
+    while current != final:
+        followed.append(current)
+        current = chain[current]
+    return final, followed
+
+
+def _moment(request: Get) -> AsOf | None:
+    if request.revision is not None or request.commit is not None:
+        return AsOf(revision=request.revision, commit=request.commit)
+    return None
+
+
+def _seen(ws: Workspace, caller: Caller, record_id: str) -> bool:
+    head = revisions.head(ws.database, record_id)
+    return head is None or caller.sees(head.partition)
+
+
+def _view(
+    ws: Workspace,
+    caller: Caller,
+    row: Row,
+    record: Record,
+    reasons: list[Why],
+    eligible: bool,
+    followed: list[str],
+) -> RecordView:
+    merged = [m.absorbed for m in merges.into(ws.database, row.id)]
+    backlinks = [
+        1 for _, _, _, partition in links.linking_to(ws.database, row.id) if caller.sees(partition)
+    ]
+    successor = row.successor if row.lifecycle in ("superseded", "withdrawn") else None
+    return RecordView(
+        id=row.id, kind=row.kind, title=row.title, type=row.type, partition=row.partition,
+        revision=row.revision, hash=row.hash, path=row.path, lifecycle=row.lifecycle,
+        eligible=eligible, reasons=reasons, merged_from=merged, followed=followed,
+        superseded_by=successor, merged_into=row.successor if row.lifecycle == "merged" else None,
+        backlinks=len(backlinks), evidence=evidence_of(ws, caller, record),
+        **_stated(record),
+    )  # fmt: skip
+
+
+def _stated(record: Record) -> dict[str, Any]:
+    change = record.lifecycle_change
+    return {
+        "recorded_at": record.recorded_at, "updated_at": record.updated_at,
+        "summary": record.summary, "aliases": list(record.aliases), "tags": list(record.tags),
+        "dependencies": list(record.dependencies), "fields": dict(record.fields),
+        "touches": list(record.touches), "owner": record.owner, "entities": list(record.entities),
+        "from_": record.from_id, "to": record.to_id, "origin": record.origin,
+        "confidence": record.confidence, "valid_from": record.valid_from,
+        "valid_until": record.valid_until, "expires_at": record.expires_at,
+        "supersedes": record.supersedes, "lifecycle_change": dict(change) if change else None,
+        "body": plain_body(record.body), "evidence_total": len(record.evidence),
+    }  # fmt: skip
+
+
+def _historical(
+    ws: Workspace, caller: Caller, revision: Revision, said: dict[str, Any], followed: list[str]
+) -> RecordView:
+    content = ws.bytes_of(revision)
+    if content is None:
+        raise NotFound(
+            f"the bytes of {revision.record_id} at revision {revision.revision} are not in the "
+            "journal, the file or Git",
+            id=revision.record_id,
+            revision=revision.revision,
+        )
+    _, record = targets.read(revision.path, content)
+    return RecordView(
+        id=revision.record_id, kind=revision.kind, title=record.title, type=record.type,
+        partition=revision.partition, revision=revision.revision, hash=revision.hash,
+        path=revision.path, lifecycle=revision.lifecycle, eligible=revision.lifecycle == "active",
+        reasons=[], superseded_by=record.superseded_by, merged_into=record.merged_into,
+        backlinks=0, evidence=evidence_of(ws, caller, record), as_of=said, followed=followed,
+        **_stated(record),
+    )  # fmt: skip
+
+
+def _note(ws: Workspace, request: Get, caller: Caller) -> RecordView:
+    path = request.id.removeprefix(ids.NOTE_PREFIX)
+    ws.look_at([path])
+    row = catalog.by_path(ws.database, path)
+    if row is None or row.kind != "note" or not caller.sees(row.partition):
+        raise targets.not_found(request.id)
+    if _moment(request) or request.as_of:
+        raise InvalidArgument(
+            "notes have no revisions here; adopt it to keep its history", id=request.id
+        )
+    content = files.read(ws.vault.root, path) or b""
+    try:
+        body = parse(content).body
+    except FrontMatterError:
+        body = content.decode("utf-8", errors="replace")
+    tags = catalog.tags(ws.database, row.key)
+    backlinks = links.linking_to(ws.database, row.id)
+    return RecordView(
+        id=row.id, kind="note", title=row.title, partition=row.partition, revision=0, hash=row.hash,
+        path=path, lifecycle="active", eligible=True, reasons=[], recorded_at=row.recorded_at,
+        updated_at=row.updated_at, tags=tags, body=plain_body(body), evidence=[], evidence_total=0,
+        backlinks=sum(caller.sees(partition) for *_, partition in backlinks),
+    )  # fmt: skip
+
+
+def _cited(ws: Workspace, caller: Caller, item: Any) -> Cited:
+    view = Cited(
+        source=item.source, lines=item.lines, quote=item.quote, attribution=item.attribution
+    )
+    source = catalog.source(ws.database, item.source)
+    if source is None or not caller.sees(source.partition):
+        return view
+    content, verified = sources.verify(ws.vault.root, source)
+    text = content.decode("utf-8", errors="replace") if content is not None else ""
+    return view.model_copy(
+        update={
+            "path": source.path,
+            "filename": source.filename,
+            "attribution": item.attribution or source.attribution,
+            "text": validate.quote_of(text, item),
+            "verified": verified,
+        }
+    )
+
+
+def _diff(ws: Workspace, revision: Revision) -> str | None:
+    before = revisions.get(ws.database, revision.record_id, revision.revision - 1)
+    new = ws.bytes_of(revision)
+    old = ws.bytes_of(before) if before else b""
+    if new is None or old is None:
+        return None
+    lines = difflib.unified_diff(
+        old.decode("utf-8", "replace").splitlines(),
+        new.decode("utf-8", "replace").splitlines(),
+        f"revision {revision.revision - 1}",
+        f"revision {revision.revision}",
+        lineterm="",
+    )
+    return "\n".join(lines)

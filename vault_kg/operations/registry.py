@@ -1,0 +1,129 @@
+"""The one registry: every operation with its name, scope, request, result and handler.
+
+The command line, MCP, the reference page and the contract tests are all made from it. `call` is the
+only way to run an operation: it checks the scope, the arguments and the shape of the answer.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any, Literal, TypeVar
+
+from pydantic import ValidationError
+
+from vault_kg.errors import InvalidArgument, NotFound, ScopeDenied
+from vault_kg.operations.base import Model, Request
+from vault_kg.operations.caller import Caller
+from vault_kg.operations.workspace import Workspace
+
+Scope = Literal["read", "write", "review", "admin"]
+
+RequestT = TypeVar("RequestT", bound=Request)
+Handler = Callable[[Workspace, Any, Caller], Model]
+
+
+@dataclass(frozen=True)
+class Operation:
+    """One thing that a caller can ask."""
+
+    name: str
+    description: str
+    scope: Scope
+    toolset: str
+    request: type[Request]
+    result: type[Model]
+    handler: Handler
+    destructive: bool = False
+
+    @property
+    def read_only(self) -> bool:
+        """Whether it changes nothing."""
+        return self.scope == "read"
+
+
+_OPERATIONS: dict[str, Operation] = {}
+
+
+def operation(
+    scope: Scope, result: type[Model], *, toolset: str = "records", destructive: bool = False
+) -> Callable[[Callable[[Workspace, RequestT, Caller], Model]], Any]:
+    """Register a handler; its name, docstring and request annotation are those of the operation."""
+
+    def register(handler: Callable[[Workspace, RequestT, Caller], Model]) -> Any:
+        import inspect
+        import typing
+
+        request = typing.get_type_hints(handler)["request"]
+        name = handler.__name__
+        description = " ".join((inspect.getdoc(handler) or "").split())
+        _OPERATIONS[name] = Operation(
+            name, description, scope, toolset, request, result, handler, destructive
+        )
+        return handler
+
+    return register
+
+
+def operations() -> dict[str, Operation]:
+    """Return every operation by name, in the order of their names."""
+    from vault_kg.operations import catalogue
+
+    catalogue.load()
+    return dict(sorted(_OPERATIONS.items()))
+
+
+def call(
+    workspace: Workspace, name: str, arguments: Mapping[str, Any], caller: Caller
+) -> dict[str, Any]:
+    """Run an operation.
+
+    Args:
+        workspace: the opened vault.
+        name: the operation's name.
+        arguments: its arguments as decoded JSON.
+        caller: who asks.
+
+    Returns:
+        The result as JSON values, in the wire spelling.
+
+    Raises:
+        VaultError: a refusal, with its code.
+    """
+    found = operations().get(name)
+    if found is None:
+        raise NotFound(
+            f"there is no operation {name!r}; `vault-kg operations` lists them", name=name
+        )
+    if found.scope not in caller.scopes:
+        raise ScopeDenied(
+            f"{name} needs the scope {found.scope!r}; this caller holds "
+            f"{', '.join(sorted(caller.scopes)) or 'none'}",
+            scope=found.scope,
+        )
+    request = read_arguments(found, arguments)
+    result = found.handler(workspace, request, caller)
+    return result.model_dump(mode="json", by_alias=True)
+
+
+def read_arguments(found: Operation, arguments: Mapping[str, Any]) -> Request:
+    """Read an operation's arguments; every fault is named in one error.
+
+    Raises:
+        InvalidArgument: with `data.problems`, a list of `{field, problem}`.
+    """
+    try:
+        return found.request.model_validate(dict(arguments))
+    except ValidationError as error:
+        problems = [
+            {"field": ".".join(str(p) for p in e["loc"]) or "(request)", "problem": _said(e["msg"])}
+            for e in error.errors(include_url=False, include_input=False, include_context=False)
+        ]
+    except (UnicodeError, RecursionError) as error:
+        problems = [{"field": "(request)", "problem": f"cannot be read as text: {error}"}]
+    text = "; ".join(f"{p['field']}: {p['problem']}" for p in problems[:5])
+    raise InvalidArgument(f"{found.name}: {text}", operation=found.name, problems=problems[:50])
+
+
+def _said(message: str) -> str:
+    return "unknown key" if message == "Extra inputs are not permitted" else message.lower()[:300]

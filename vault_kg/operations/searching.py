@@ -1,0 +1,198 @@
+"""Searching by words and meaning."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Literal
+
+from pydantic import Field
+
+from vault_kg.index import search
+from vault_kg.index.listing import Filter
+from vault_kg.index.query import Query, parse_query
+from vault_kg.index.search import Shown
+from vault_kg.index.vectors import Similar
+from vault_kg.operations import paging
+from vault_kg.operations.base import Cursor, Line, Lines, Model, Request
+from vault_kg.operations.caller import Caller
+from vault_kg.operations.registry import operation
+from vault_kg.operations.workspace import Workspace
+from vault_kg.records import names
+
+QUERY_SECONDS = 10.0
+
+
+class Search(Request):
+    """What is looked for."""
+
+    query: Annotated[str, Field(max_length=100_000)] = Field(
+        description='Words, in any script; "a phrase"; -without; tag:x; type:x.'
+    )
+    kinds: Lines | None = Field(None, description="page, claim, relationship, note.")
+    types: Lines | None = None
+    partitions: Lines | None = None
+    tags: Lines | None = None
+    lifecycle: Literal["current", "historical"] = "current"
+    updated_after: Line | None = None
+    updated_before: Line | None = None
+    limit: Annotated[int, Field(ge=1, le=100)] = 10
+    cursor: Cursor | None = None
+    min_similarity: Annotated[float, Field(ge=0, le=1)] | None = Field(
+        None, description="Leave out what is found by meaning alone and is less similar."
+    )
+    mode: search.Mode = "hybrid"
+    include_notes: bool = True
+    per_record: bool = Field(True, description="Only the best passage of each record.")
+
+
+class Evidence(Model):
+    """Why a hit is one. Scores order the hits of this query and mean nothing beyond it."""
+
+    rrf_score: float = Field(alias="rrf_score")
+    text_match: bool = Field(alias="text_match")
+    bm25_score: float | None = Field(alias="bm25_score")
+    similarity: float | None
+    matched_terms: list[str] = Field(alias="matched_terms")
+    exact_name: bool = Field(alias="exact_name")
+
+
+class HitView(Model):
+    """One passage that answers."""
+
+    id: str
+    kind: str
+    type: str | None = None
+    title: str
+    path: str
+    heading: str | None = None
+    lines: str
+    snippet: str
+    marks: list[tuple[int, int]] = Field(description="What matched in the snippet, [start, end).")
+    partition: str
+    lifecycle: str
+    updated_at: str
+    valid_until: str | None = None
+    search: Evidence
+
+
+class Semantic(Model):
+    """Whether search by meaning took part."""
+
+    state: Literal["ready", "off", "degraded"]
+    reason: str | None = None
+    pending: int = 0
+    failed: int = 0
+    model: str | None = None
+
+
+class Hits(Model):
+    """Hits, best first."""
+
+    hits: list[HitView]
+    count: int
+    total: int
+    next_cursor: str | None = None
+    semantic: Semantic
+
+
+@operation("read", Hits)
+def knowledge_search(ws: Workspace, request: Search, caller: Caller) -> Hits:
+    """Find records and notes by words and by meaning. Each hit has a snippet and the evidence of why
+    it was found; a similarity far below the others' is filler, which minSimilarity leaves out."""
+    query = parse_query(request.query)
+    wanted = _filter(ws, request, query, caller)
+    position = paging.decode(request, request.cursor)
+    start = int(position[0]) if position else 0
+    candidates = max(search.CANDIDATES, start + request.limit + 1)
+    similar, semantic = _similar(ws, request, query, wanted, candidates)
+    ranked = search.rank(
+        ws.database,
+        query,
+        wanted,
+        similar,
+        mode=request.mode,
+        candidates=candidates,
+        per_record=request.per_record,
+    )
+    page = ranked.hits[start : start + request.limit]
+    end = start + len(page)
+    shown = search.show(ws.database, query, page)
+    return Hits(
+        hits=[_view(s) for s in shown],
+        count=len(shown),
+        total=ranked.total,
+        next_cursor=paging.encode(request, [end]) if page and end < ranked.total else None,
+        semantic=semantic,
+    )
+
+
+def _filter(ws: Workspace, request: Search, query: Query, caller: Caller) -> Filter:
+    kinds = set(request.kinds) if request.kinds else {"page", "claim", "relationship", "note"}
+    if not request.include_notes:
+        kinds.discard("note")
+    types = [*(request.types or []), *query.filters.get("type", ())]
+    tags = [*(request.tags or []), *query.filters.get("tag", ())]
+    partitions = set(request.partitions) if request.partitions is not None else None
+    if caller.partitions is not None:
+        partitions = (
+            partitions & caller.partitions if partitions is not None else set(caller.partitions)
+        )
+    return Filter(
+        ws.now(),
+        kinds=kinds,
+        types=_spellings(ws, types) if types else None,
+        partitions=partitions,
+        lifecycle="active" if request.lifecycle == "current" else "historical",
+        tags=[names.lookup_key(tag.lstrip("#")) for tag in tags] or None,
+        updated_after=request.updated_after,
+        updated_before=request.updated_before,
+    )
+
+
+def _spellings(ws: Workspace, types: list[str]) -> set[str]:
+    ontology = ws.ontology("main")
+    found = set(types)
+    for name in types:
+        declared = (
+            ontology.page_type(name), ontology.claim_kind(name), ontology.relationship_type(name),
+        )  # fmt: skip
+        found |= {d.name for d in declared if d is not None}
+    return found
+
+
+def _similar(
+    ws: Workspace, request: Search, query: Query, wanted: Filter, candidates: int
+) -> tuple[list[Similar], Semantic]:
+    """Return the nearest passages, or why there are none; a failing model never fails a search."""
+    if request.mode == "text":
+        return [], Semantic(state="off", reason="text was asked for")
+    state = Semantic.model_validate(ws.semantics.state())
+    text = " ".join((*query.phrases, *query.terms))
+    if state.state == "off" or not text:
+        return [], state
+    vector, reason = ws.semantics.embed_query(text, QUERY_SECONDS)
+    if vector is None:
+        return [], state.model_copy(update={"state": "degraded", "reason": reason})
+    condition, values = wanted.condition()
+    found = ws.semantics.nearest(
+        vector, candidates, condition, values, floor=request.min_similarity
+    )
+    excluded = query.excluded
+    return ([] if excluded and request.mode == "hybrid" else found), state
+
+
+def _view(shown: Shown) -> HitView:
+    row, hit = shown.row, shown.hit
+    evidence: dict[str, Any] = {
+        "rrf_score": round(hit.score, 6), "text_match": hit.bm25 is not None,
+        "bm25_score": round(hit.bm25, 6) if hit.bm25 is not None else None,
+        "similarity": round(hit.similarity, 6) if hit.similarity is not None else None,
+        "matched_terms": list(shown.matched), "exact_name": hit.named,
+    }  # fmt: skip
+    return HitView(
+        id=row.id, kind=row.kind, type=row.type, title=row.title, path=row.path,
+        heading=shown.heading.replace("\n", " > ") or None,
+        lines=f"{shown.start_line}-{shown.end_line}", snippet=shown.snippet.text,
+        marks=[(a, b) for a, b in shown.snippet.marks], partition=row.partition,
+        lifecycle=row.lifecycle, updated_at=row.updated_at, valid_until=row.valid_until,
+        search=Evidence.model_validate(evidence),
+    )  # fmt: skip

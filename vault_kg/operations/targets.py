@@ -1,0 +1,210 @@
+"""The records that a request names: found exactly, looked at freshly, and checked against fences."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+from vault_kg.errors import (
+    Ambiguous,
+    ConflictBlocked,
+    InvalidRecord,
+    MergedReference,
+    MissingFile,
+    NotFound,
+    StaleHash,
+    StaleRevision,
+)
+from vault_kg.index import catalog
+from vault_kg.index.catalog import Row
+from vault_kg.operations.caller import Caller
+from vault_kg.operations.workspace import Workspace
+from vault_kg.records.frontmatter import Document, FrontMatterError, parse
+from vault_kg.records.model import Record, read_record
+from vault_kg.state import conflicts, merges, revisions
+from vault_kg.state.revisions import Revision
+from vault_kg.store import files
+
+
+@dataclass(frozen=True)
+class Target:
+    """A record as it stands: its row, its standing revision, and its file."""
+
+    row: Row
+    head: Revision
+    content: bytes
+    document: Document
+    record: Record
+
+
+def load(ws: Workspace, caller: Caller, record_id: str) -> Target:
+    """Return a record to be changed; the caller holds the lane.
+
+    Raises:
+        NotFound: no such record for this caller.
+        MissingFile: its file is gone.
+        Ambiguous: two files carry its id.
+        InvalidRecord: its front matter cannot be read.
+        ConflictBlocked: a conflict of it waits for a person.
+    """
+    head = known(ws, caller, record_id)
+    if ws.indexer.stale([head.path]):
+        ws.indexer.observe(ws.journal, [head.path])
+        head = known(ws, caller, record_id)
+    row = one_row(ws, record_id, head)
+    content = files.read(ws.vault.root, row.path)
+    if content is None:
+        raise missing(head)
+    document, record = read(row.path, content)
+    return Target(row, head, content, document, record)
+
+
+def known(ws: Workspace, caller: Caller, record_id: str) -> Revision:
+    """Return the standing revision of a record that exists for this caller and is not blocked."""
+    head = revisions.head(ws.database, record_id)
+    if head is None or not caller.sees(head.partition):
+        raise not_found(record_id)
+    check_not_blocked(ws, record_id)
+    return head
+
+
+def check_not_blocked(ws: Workspace, record_id: str) -> None:
+    """Refuse a record whose conflict waits for a person."""
+    blocking = conflicts.blocking(ws.database, record_id)
+    if blocking:
+        raise ConflictBlocked(
+            f"{record_id} is in conflict {blocking}: somebody edited its file while a request was "
+            f"being written. A person has to choose first, with `vault-kg review {blocking}`",
+            conflict_id=blocking,
+            id=record_id,
+        )
+
+
+def one_row(ws: Workspace, record_id: str, head: Revision) -> Row:
+    """Return the one catalog row of a record."""
+    found = catalog.by_id(ws.database, record_id)
+    if not found:
+        broken = files.read(ws.vault.root, head.path)
+        if broken is None:
+            raise missing(head)
+        read(head.path, broken)
+        raise missing(head)
+    if len(found) > 1:
+        raise Ambiguous(
+            f"{record_id} stands in {len(found)} files: {', '.join(r.path for r in found)}. Delete "
+            "the copy, or give it a new id",
+            id=record_id,
+            candidates=[{"id": r.id, "path": r.path, "title": r.title} for r in found],
+        )
+    return found[0]
+
+
+def read(path: str, content: bytes) -> tuple[Document, Record]:
+    """Parse a record's file.
+
+    Raises:
+        InvalidRecord: it cannot be read as a record; says the line.
+    """
+    try:
+        document = parse(content)
+    except FrontMatterError as error:
+        raise InvalidRecord(
+            f"{path}:{error.line}: {error.reason}. Mend the front matter in an editor",
+            path=path,
+            line=error.line,
+        ) from None
+    record, problems = read_record(document)
+    if record is None:
+        first = problems[0]
+        raise InvalidRecord(f"{path}:{first.line}: {first.message}", path=path, line=first.line)
+    return document, record
+
+
+class Fence(Protocol):
+    """The two expectations that a change of a record carries."""
+
+    expected_revision: Any
+    expected_hash: Any
+
+
+def check_fence(target: Target, fence: Fence) -> None:
+    """Refuse a stale fence, saying what stands now.
+
+    Raises:
+        StaleRevision, StaleHash: with `data.current`.
+    """
+    check_versions(
+        fence,
+        {
+            "id": target.row.id,
+            "revision": target.head.revision,
+            "hash": target.row.hash,
+            "lifecycle": target.row.lifecycle,
+            "title": target.row.title,
+            "path": target.row.path,
+        },
+    )
+
+
+def check_versions(fence: Fence, current: dict[str, Any]) -> None:
+    """Refuse a fence that is not the `revision` and `hash` of what stands."""
+    if fence.expected_revision != current["revision"]:
+        raise StaleRevision(
+            f"{current['id']} is at revision {current['revision']}, not {fence.expected_revision}; "
+            "look at it again and decide anew",
+            current=current,
+        )
+    if fence.expected_hash != current["hash"]:
+        raise StaleHash(
+            f"{current['id']} has other content than you looked at; look at it again",
+            current=current,
+        )
+
+
+def check_reference(ws: Workspace, caller: Caller, name: str, record_id: str) -> None:
+    """Refuse a reference in a new write that does not name an eligible record.
+
+    Raises:
+        MergedReference: it names a merged page; says the survivor.
+        InvalidRecord: unknown, or not eligible.
+    """
+    head = revisions.head(ws.database, record_id)
+    rows = catalog.by_id(ws.database, record_id)
+    if head is None or not rows or not caller.sees(head.partition):
+        raise InvalidRecord(
+            f"{name}: {record_id} does not exist; look it up with knowledge_lookup",
+            field=name,
+            id=record_id,
+        )
+    chain = merges.targets(ws.database)
+    if record_id in chain:
+        survivor = merges.resolve(chain, record_id)
+        raise MergedReference(
+            f"{name}: {record_id} was merged into {survivor}; name that page instead",
+            field=name,
+            id=record_id,
+            survivor=survivor,
+        )
+    if not any(row.current(ws.now()) for row in rows):
+        raise InvalidRecord(
+            f"{name}: {record_id} is {rows[0].lifecycle} or hidden by what it stands on; "
+            "knowledge_get says why",
+            field=name,
+            id=record_id,
+        )
+
+
+def not_found(record_id: str) -> NotFound:
+    """Return the error for an id that does not exist for a caller."""
+    return NotFound(f"there is no record {record_id}", id=record_id)
+
+
+def missing(head: Revision) -> MissingFile:
+    """Return the error for a record whose file is gone."""
+    return MissingFile(
+        f"{head.record_id} is known at revision {head.revision}, but its file {head.path} is gone. "
+        f"`vault-kg restore {head.record_id}` brings the last bytes back",
+        id=head.record_id,
+        path=head.path,
+        revision=head.revision,
+    )

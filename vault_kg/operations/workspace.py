@@ -1,0 +1,208 @@
+"""An opened vault with everything that operations need, and the two ways to use it.
+
+`write` is the only way to change a vault: it holds the lane, submits one plan to the journal, and
+lets Git follow. `look_at` is how a read makes sure that a file it answers from was not edited since.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from vault_kg.errors import Busy, NotFound, UnsafePath, WrongVault
+from vault_kg.index import schema
+from vault_kg.index.indexer import Indexer, Progress, ScanReport
+from vault_kg.index.ontologies import Ontologies
+from vault_kg.operations.base import Receipt, Write
+from vault_kg.operations.caller import Caller
+from vault_kg.operations.semantics import Semantics
+from vault_kg.records.ontology import Ontology
+from vault_kg.state import journal as rows
+from vault_kg.state import settings
+from vault_kg.state.database import Database
+from vault_kg.state.revisions import Revision
+from vault_kg.store import files
+from vault_kg.store import vault as vaults
+from vault_kg.store.journal import Journal, Plan, Request
+from vault_kg.store.lane import Lane
+from vault_kg.store.vault import Vault
+
+if TYPE_CHECKING:
+    from vault_kg.store.git import History
+    from vault_kg.store.outbox import Outbox
+
+Clock = Callable[[], datetime]
+
+
+def _utc_now() -> datetime:
+    return datetime.now(UTC)
+
+
+class Workspace:
+    """One opened vault. Safe to use from several threads."""
+
+    def __init__(self, vault: Vault, clock: Clock = _utc_now) -> None:
+        self.vault = vault
+        self.clock = clock
+        self.ontologies = Ontologies(vault.root)
+        self.indexer = Indexer(vault, self.ontologies, schema.VERSION)
+        self.lane = Lane(vault.private / "lane.lock")
+        self.journal = Journal(vault, self.lane, self.now, self.indexer.project)
+        self.semantics = Semantics(vault.database, vault.database.path.parent)
+        self._outbox: Outbox | None = None
+        self._history: History | None = None
+        self._finish_what_was_accepted()
+
+    @classmethod
+    def open(cls, root: Path, state: Path | None = None, clock: Clock = _utc_now) -> Workspace:
+        """Open a vault.
+
+        Raises:
+            NotFound: the folder is not a vault.
+            Unavailable: its state is lost or of another vault.
+        """
+        return cls(vaults.open_vault(root, state), clock)
+
+    @classmethod
+    def create(cls, root: Path, state: Path | None = None, clock: Clock = _utc_now) -> Workspace:
+        """Make a folder a vault, and open it; files that are there are left as they are."""
+        return cls(vaults.create(root, _instant(clock()), state), clock)
+
+    @property
+    def database(self) -> Database:
+        """The vault's state."""
+        return self.vault.database
+
+    @property
+    def history(self) -> History:
+        """The vault's Git history."""
+        if self._history is None:
+            from vault_kg.store.git import History
+
+            self._history = History(self.vault.root)
+        return self._history
+
+    @property
+    def outbox(self) -> Outbox:
+        """The queue to Git."""
+        if self._outbox is None:
+            from vault_kg.store.outbox import Outbox
+
+            self._outbox = Outbox(self.vault, self.history)
+        return self._outbox
+
+    def now(self) -> str:
+        """Return the time as records write it (UTC, RFC 3339, seconds)."""
+        return _instant(self.clock())
+
+    def ontology(self, partition: str) -> Ontology:
+        """Return the ontology in force in a partition."""
+        return self.ontologies.of(partition)
+
+    def scan(self, progress: Progress | None = None) -> ScanReport:
+        """Take in everything that changed in the vault's files, and let Git follow."""
+        before = rows.last_seq(self.database)
+        report = self.indexer.scan(self.journal, progress)
+        if rows.last_seq(self.database) != before:
+            self.outbox.drain()
+        return report
+
+    @property
+    def scanned(self) -> bool:
+        """Whether the vault was ever looked at as a whole."""
+        return settings.get(self.database, "scanned_at") is not None
+
+    def look_at(self, paths: Iterable[str]) -> None:
+        """Take in edits of these files, if there are any and no writer is at work."""
+        stale = self.indexer.stale(paths)
+        if not stale:
+            return
+        before = rows.last_seq(self.database)
+        try:
+            self.indexer.observe(self.journal, stale, wait=0)
+        except Busy:
+            return  # the writer, or the next scan, takes the edit in
+        if rows.last_seq(self.database) != before:
+            self.outbox.drain(wait=0)
+
+    def write(
+        self, caller: Caller, operation: str, request: Write, plan: Callable[[], Plan]
+    ) -> Receipt:
+        """Carry out a change once, and let Git follow.
+
+        Args:
+            caller: who asks.
+            operation: the operation's name.
+            request: its arguments; `requestId` makes it idempotent.
+            plan: validates against what stands and says what will be done; runs under the lane.
+        """
+        self._check_vault(request)
+        if not self.scanned:
+            self.scan()
+        payload = request.model_dump(mode="json", by_alias=True, exclude_unset=True)
+        payload.pop("requestId", None)
+        asked = Request(request.request_id, operation, caller.actor, payload)
+        with self.lane.hold():
+            entry = self.journal.submit(asked, plan)
+        self.outbox.drain()
+        return self.receipt(entry.seq)
+
+    def receipt(self, seq: int) -> Receipt:
+        """Return the receipt of a published entry, with its state in Git now."""
+        entry = rows.get(self.database, seq)
+        assert entry is not None and entry.receipt is not None, "only a published entry has one"
+        said: dict[str, Any] = {"operation": entry.operation, "requestId": entry.request_id}
+        return Receipt.model_validate(said | entry.receipt | {"git": self.outbox.state(seq)})
+
+    def bytes_of(self, revision: Revision) -> bytes | None:
+        """Return the exact bytes of a revision: from the journal, the file, or Git."""
+        kept = rows.kept_bytes(self.database, revision.seq, revision.hash)
+        if kept is not None:
+            return kept
+        try:
+            present = files.read(self.vault.root, revision.path)
+            if present is not None and files.content_hash(present) == revision.hash:
+                return present
+        except (UnsafePath, OSError):
+            pass
+        return self.history_blob(revision.blob)
+
+    def history_blob(self, blob: str) -> bytes | None:
+        """Return the bytes of a Git object, or None where Git does not have it or is not there."""
+        from vault_kg.store.git import GitUnavailable
+
+        try:
+            return self.history.read_blob(blob)
+        except (GitUnavailable, NotFound):
+            return None
+
+    def close(self) -> None:
+        """Close the vault, the model's process and Git's."""
+        self.semantics.close()
+        if self._history is not None:
+            self._history.close()
+        self.vault.close()
+
+    def _check_vault(self, request: Write) -> None:
+        if request.expected_vault_id not in (None, self.vault.id):
+            raise WrongVault(
+                f"this is vault {self.vault.id}, not {request.expected_vault_id}; look again before "
+                "writing",
+                current=self.vault.id,
+            )
+
+    def _finish_what_was_accepted(self) -> None:
+        if not rows.unfinished(self.database):
+            return
+        try:
+            with self.lane.hold(0):
+                self.journal.finish_accepted()
+        except Busy:
+            return  # the writer that holds the lane is the one that accepted them
+        self.outbox.drain(wait=0)
+
+
+def _instant(at: datetime) -> str:
+    return at.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")

@@ -1,0 +1,147 @@
+"""What a link leads to: by path, then by file name, then by title, then by alias.
+
+Names are compared by `lookup_key`, so case and Unicode form never matter. Of several files with the
+name, the one in the linking file's folder is meant, or else the one with the shortest path, as in
+Obsidian; where that does not decide, the link is ambiguous and all of them are returned.
+"""
+
+from __future__ import annotations
+
+import posixpath
+from collections import defaultdict
+from typing import TYPE_CHECKING, Final, Literal, NamedTuple
+
+from vault_kg.records.names import lookup_key
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from vault_kg.records.links import Link
+
+Source = Literal["stem", "id", "title", "alias"]
+
+
+class Candidate(NamedTuple):
+    """Something that a link may mean, and the name under which it was found."""
+
+    uid: str
+    path: str
+    name: str
+    source: Source
+
+
+class LinkTargets:
+    """Everything in a vault that a link can lead to, in memory."""
+
+    def __init__(self, rows: Iterable[tuple[str, str, str | None, Iterable[str]]]) -> None:
+        """Take in what there is.
+
+        Args:
+            rows: uid, vault-relative path, title and aliases of each record and note.
+        """
+        self._named: dict[str, list[Candidate]] = defaultdict(list)
+        self._at: dict[str, str] = {}
+        for uid, path, title, aliases in rows:
+            self._at[path] = uid
+            for source, name in names_of(uid, path, title, aliases):
+                self._named[name].append(Candidate(uid, path, name, source))
+
+    def resolve(self, link: Link, from_path: str) -> list[str]:
+        """Return the uids that a link leads to: one, none, or all that it may mean.
+
+        Args:
+            link: a link found in a text.
+            from_path: the vault-relative path of the file that holds it.
+        """
+        if not link.target:
+            return [self._at[from_path]] if from_path in self._at else []
+        names = link_names(link.target)
+        candidates = [found for name in names for found in self._named.get(name, ())]
+        return choose(link.target, from_path, candidates)
+
+
+def names_of(
+    uid: str, path: str, title: str | None, aliases: Iterable[str]
+) -> list[tuple[Source, str]]:
+    """Return the names under which links find a file, each with where it comes from."""
+    spellings: list[tuple[Source, str]] = [("stem", _stem(path)), ("id", uid)]
+    spellings += [("title", title)] if title else []
+    spellings += [("alias", alias) for alias in aliases]
+    keyed = ((source, lookup_key(name)) for source, name in spellings)
+    return list(dict.fromkeys((source, name) for source, name in keyed if name))
+
+
+def link_names(target: str) -> tuple[str, ...]:
+    """Return the names to look up for a link: its last part without `.md`, and the whole of it.
+
+    A title may hold a slash (`TCP/IP`), so that the last part alone does not find it.
+    """
+    return tuple(dict.fromkeys((lookup_key(_stem(target.rstrip("/"))), lookup_key(target))))
+
+
+def choose(target: str, from_path: str, candidates: Sequence[Candidate]) -> list[str]:
+    """Return the uids of those candidates that a link means.
+
+    Args:
+        target: the link's target as written.
+        from_path: the vault-relative path of the file that holds the link.
+        candidates: what is known under any of `link_names(target)`.
+
+    Returns:
+        one uid where the link is clear, several where it is ambiguous, none where it is broken.
+    """
+    for wanted in _paths(target, from_path):
+        exact = [found for found in candidates if _path_key(found.path) == lookup_key(wanted)]
+        if exact:
+            literal = [found for found in exact if _without_suffix(found.path) == wanted]
+            return _uids(literal or exact)
+    suffix = "/" + lookup_key(_without_suffix(target).strip("/"))
+    stems = [
+        found
+        for found in candidates
+        if found.source == "stem" and f"/{_path_key(found.path)}".endswith(suffix)
+    ]
+    if stems:
+        return _uids(_nearest(stems, from_path))
+    whole = lookup_key(target)
+    for source in _BY_NAME:
+        named = [found for found in candidates if found.source == source and found.name == whole]
+        if named:
+            return _uids(named)
+    return []
+
+
+_BY_NAME: Final[tuple[Source, ...]] = ("id", "title", "alias")
+
+
+def _paths(target: str, from_path: str) -> list[str]:
+    """Return the paths that a target may spell: beside the file, then from the vault's root."""
+    bare = _without_suffix(target)
+    beside = posixpath.join(posixpath.dirname(from_path), bare)
+    tried = [bare] if bare.startswith("/") else [beside, bare]
+    return [posixpath.normpath(path).lstrip("/") for path in tried]
+
+
+def _nearest(found: list[Candidate], from_path: str) -> list[Candidate]:
+    folder = posixpath.dirname(from_path)
+    beside = [one for one in found if posixpath.dirname(one.path) == folder]
+    if beside:
+        return beside
+    depth = min(one.path.count("/") for one in found)
+    return [one for one in found if one.path.count("/") == depth]
+
+
+def _uids(found: Iterable[Candidate]) -> list[str]:
+    return list(dict.fromkeys(candidate.uid for candidate in found))
+
+
+def _path_key(path: str) -> str:
+    return lookup_key(_without_suffix(path))
+
+
+def _stem(path: str) -> str:
+    return _without_suffix(path.rpartition("/")[2])
+
+
+def _without_suffix(path: str) -> str:
+    return path[:-3] if path[-3:].lower() == ".md" else path

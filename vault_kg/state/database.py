@@ -1,0 +1,194 @@
+"""The connection to `state.sqlite`: one per thread, WAL mode, numbered forward migrations.
+
+APSW is used because its wheel carries a current SQLite that can load extensions. `synchronous=FULL`
+holds for everything: what a caller was told is on disk.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from importlib import resources
+from pathlib import Path
+from typing import Any
+
+import apsw
+
+from vault_kg.errors import Busy, Unavailable, WriteFailed
+
+APPLICATION_ID = 0x564B4731  # "VKG1"
+BUSY_TIMEOUT_MS = 30_000
+
+Row = tuple[Any, ...]
+Parameters = Sequence[Any] | Mapping[str, Any]
+
+
+class Database:
+    """`state.sqlite`, opened or created at a path.
+
+    Connections are made per thread and live as long as the object; `close` closes them all.
+    """
+
+    def __init__(self, path: Path, *, create: bool = False) -> None:
+        """Open the database and bring its layout up to date.
+
+        Args:
+            path: the database file.
+            create: make the file where there is none.
+
+        Raises:
+            Unavailable: no such file, not our database, or a layout newer than this version.
+        """
+        self.path = path
+        self._local = threading.local()
+        self._all: list[apsw.Connection] = []
+        self._guard = threading.Lock()
+        if not create and not path.is_file():
+            raise Unavailable(f"{path} does not exist", path=str(path))
+        path.parent.mkdir(parents=True, exist_ok=True)
+        self._prepare()
+
+    @property
+    def connection(self) -> apsw.Connection:
+        """This thread's connection."""
+        found: apsw.Connection | None = getattr(self._local, "connection", None)
+        if found is None:
+            found = self._local.connection = self._connect()
+        return found
+
+    def close(self) -> None:
+        """Close every thread's connection."""
+        with self._guard:
+            for connection in self._all:
+                connection.close()
+            self._all.clear()
+        self._local = threading.local()
+
+    def rows(self, sql: str, parameters: Parameters = ()) -> list[Row]:
+        """Return all rows of a query."""
+        return list(self.connection.execute(sql, parameters))
+
+    def row(self, sql: str, parameters: Parameters = ()) -> Row | None:
+        """Return the first row of a query, or None."""
+        return next(iter(self.connection.execute(sql, parameters)), None)
+
+    def value(self, sql: str, parameters: Parameters = ()) -> Any:
+        """Return the first column of the first row, or None."""
+        row = self.row(sql, parameters)
+        return row[0] if row else None
+
+    def execute(self, sql: str, parameters: Parameters = ()) -> int:
+        """Run one statement and return how many rows it changed."""
+        self.connection.execute(sql, parameters)
+        return self.connection.changes()
+
+    def executemany(self, sql: str, many: Iterable[Parameters]) -> None:
+        """Run one statement for each set of parameters."""
+        self.connection.executemany(sql, many)
+
+    @contextmanager
+    def write(self) -> Iterator[None]:
+        """Run the block as one write transaction; joins one that is already open in this thread.
+
+        Raises:
+            WriteFailed: the disk is full or refuses.
+            Busy: another process kept the database locked for the whole time-out.
+        """
+        if self.connection.in_transaction:
+            yield
+            return
+        try:
+            self.connection.execute("BEGIN IMMEDIATE")
+            try:
+                yield
+                self.connection.execute("COMMIT")
+            except BaseException:
+                if self.connection.in_transaction:
+                    self.connection.execute("ROLLBACK")
+                raise
+        except (apsw.FullError, apsw.IOError, apsw.ReadOnlyError, apsw.CantOpenError) as error:
+            raise WriteFailed(
+                f"the state could not be written: {error}; nothing was acknowledged. "
+                "Free some space or mend the permissions, then repeat the request",
+                path=str(self.path),
+            ) from error
+        except (apsw.BusyError, apsw.LockedError) as error:
+            raise Busy(f"{self.path} is locked by another process; try again") from error
+
+    @contextmanager
+    def snapshot(self) -> Iterator[None]:
+        """Run the block so that all its reads see one state of the database."""
+        if self.connection.in_transaction:
+            yield
+            return
+        self.connection.execute("BEGIN")
+        try:
+            yield
+        finally:
+            if self.connection.in_transaction:
+                self.connection.execute("ROLLBACK")
+
+    def backup(self, target: Path) -> None:
+        """Copy the database to a new file with SQLite's online backup; never a copy of live files."""
+        destination = apsw.Connection(str(target))
+        try:
+            with destination.backup("main", self.connection, "main") as copy:
+                while not copy.done:
+                    copy.step(1024)
+        finally:
+            destination.close()
+
+    def _connect(self) -> apsw.Connection:
+        try:
+            connection = apsw.Connection(str(self.path))
+            connection.set_busy_timeout(BUSY_TIMEOUT_MS)
+            connection.execute("PRAGMA synchronous=FULL; PRAGMA foreign_keys=ON")
+            connection.execute("PRAGMA cache_size=-32000; PRAGMA temp_store=MEMORY")
+        except apsw.Error as error:
+            raise Unavailable(f"{self.path} cannot be opened: {error}") from error
+        with self._guard:
+            self._all.append(connection)
+        return connection
+
+    def _prepare(self) -> None:
+        try:
+            if self.value("PRAGMA journal_mode") != "wal":
+                self.execute("PRAGMA journal_mode=WAL")
+            if self.value("PRAGMA user_version") != len(_migrations()):
+                self._migrate()
+        except (apsw.NotADBError, apsw.CorruptError) as error:
+            raise Unavailable(
+                f"{self.path} is not a healthy SQLite database: {error}. Move it aside and run "
+                "`vault-kg recover`",
+                path=str(self.path),
+            ) from error
+
+    def _migrate(self) -> None:
+        scripts = _migrations()
+        with self.write():
+            version = int(self.value("PRAGMA user_version"))
+            if version > len(scripts):
+                raise Unavailable(
+                    f"{self.path} was written by a newer vault-kg (layout {version}, this version "
+                    f"knows {len(scripts)}); update vault-kg"
+                )
+            for script in scripts[version:]:
+                self.execute(script)
+            self.execute(f"PRAGMA application_id={APPLICATION_ID}")
+            self.execute(f"PRAGMA user_version={len(scripts)}")
+
+
+def _migrations() -> list[str]:
+    """Return the migration scripts in the order of their numbers."""
+    global _SCRIPTS
+    if _SCRIPTS is None:
+        folder = resources.files("vault_kg.state") / "migrations"
+        found = sorted(
+            (f for f in folder.iterdir() if f.name.endswith(".sql")), key=lambda f: f.name
+        )
+        _SCRIPTS = [f.read_text(encoding="utf-8") for f in found]
+    return _SCRIPTS
+
+
+_SCRIPTS: list[str] | None = None

@@ -1,0 +1,57 @@
+"""Guards: what was withdrawn or superseded, and may not become current by a file coming back."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from vault_kg.state.database import Database
+
+WITHDRAWN, SUPERSEDED = "withdrawn", "superseded"
+
+
+@dataclass(frozen=True)
+class Guard:
+    """One withdrawal or supersession of a record."""
+
+    record_id: str
+    kind: str
+    partition: str
+    successor: str | None
+    reason: str
+    actor: str
+    request_id: str
+    at: str
+
+
+_COLUMNS = "record_id, kind, partition, successor, reason, actor, request_id, at"
+
+
+def add(db: Database, guard: Guard) -> None:
+    """Write a guard; the first of its kind for a record stands."""
+    with db.write():
+        db.execute(
+            "INSERT OR IGNORE INTO guard VALUES (?,?,?,?,?,?,?,?)",
+            (
+                guard.record_id, guard.kind, guard.partition, guard.successor, guard.reason,
+                guard.actor, guard.request_id, guard.at,
+            ),
+        )  # fmt: skip
+
+
+def of(db: Database, record_id: str) -> dict[str, Guard]:
+    """Return a record's guards by kind."""
+    rows = db.rows(f"SELECT {_COLUMNS} FROM guard WHERE record_id = ?", (record_id,))
+    return {row[1]: Guard(*row) for row in rows}
+
+
+def lifecycles(db: Database) -> dict[str, str]:
+    """Return the lifecycle that guards impose on each guarded record; withdrawal outranks."""
+    rows = db.rows("SELECT record_id, kind FROM guard ORDER BY kind")  # superseded, then withdrawn
+    return dict(rows)  # type: ignore[arg-type]
+
+
+def everything(db: Database) -> list[Guard]:
+    """Return all guards in a stable order."""
+    return [
+        Guard(*row) for row in db.rows(f"SELECT {_COLUMNS} FROM guard ORDER BY record_id, kind")
+    ]

@@ -1,0 +1,219 @@
+"""The journal's rows: accepted requests, the bytes they install, and the queue to Git."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from typing import Any
+
+from vault_kg.state.database import Database
+
+ACCEPTED, INSTALLING, PUBLISHED = "accepted", "installing", "published"
+CONFLICTED, RESOLVED, ABANDONED = "conflicted", "resolved", "abandoned"
+
+
+@dataclass(frozen=True)
+class FileRow:
+    """The bytes of one file before and after an entry; None where there is no file."""
+
+    path: str
+    record_id: str | None
+    before: bytes | None
+    after: bytes | None
+    before_hash: str | None
+    after_hash: str | None
+
+
+@dataclass(frozen=True)
+class Entry:
+    """One accepted request. `effects` is what publishing does to the other tables."""
+
+    seq: int
+    request_id: str
+    operation: str
+    partition: str
+    actor: str
+    reason: str | None
+    payload_hash: str
+    payload: dict[str, Any]
+    effects: dict[str, Any]
+    state: str
+    accepted_at: str
+    published_at: str | None
+    receipt: dict[str, Any] | None
+    commit_id: str | None
+
+
+_COLUMNS = (
+    "seq, request_id, operation, partition, actor, reason, payload_hash, payload, effects, state, "
+    "accepted_at, published_at, receipt, commit_id"
+)
+
+
+def add(db: Database, entry: Entry, files: list[FileRow]) -> int:
+    """Write an entry with its files and return its number; the entry's own `seq` is ignored."""
+    with db.write():
+        db.execute(
+            "INSERT INTO journal (request_id, operation, partition, actor, reason, payload_hash, "
+            "payload, effects, state, accepted_at) VALUES (?,?,?,?,?,?,?,?,?,?)",
+            (
+                entry.request_id, entry.operation, entry.partition, entry.actor, entry.reason,
+                entry.payload_hash, _dump(entry.payload), _dump(entry.effects), entry.state,
+                entry.accepted_at,
+            ),
+        )  # fmt: skip
+        seq = db.connection.last_insert_rowid()
+        db.executemany(
+            "INSERT INTO journal_file VALUES (?,?,?,?,?,?,?,?)",
+            (
+                (seq, n, f.path, f.record_id, f.before, f.after, f.before_hash, f.after_hash)
+                for n, f in enumerate(files)
+            ),
+        )
+    return seq
+
+
+def find(db: Database, request_id: str) -> Entry | None:
+    """Return the entry that answers a request id; abandoned ones answer nothing."""
+    return _one(db, "request_id = ? AND state <> 'abandoned'", request_id)
+
+
+def get(db: Database, seq: int) -> Entry | None:
+    """Return the entry with a number."""
+    return _one(db, "seq = ?", seq)
+
+
+def unfinished(db: Database) -> list[Entry]:
+    """Return the accepted entries that are not published, oldest first."""
+    rows = db.rows(
+        f"SELECT {_COLUMNS} FROM journal WHERE state IN ('accepted', 'installing') ORDER BY seq"
+    )
+    return [_entry(row) for row in rows]
+
+
+def files(db: Database, seq: int) -> list[FileRow]:
+    """Return an entry's files in order."""
+    rows = db.rows(
+        "SELECT path, record_id, before, after, before_hash, after_hash FROM journal_file "
+        "WHERE seq = ? ORDER BY ordinal",
+        (seq,),
+    )
+    return [FileRow(*row) for row in rows]
+
+
+def set_state(db: Database, seq: int, state: str) -> None:
+    """Move an entry to a state."""
+    with db.write():
+        db.execute("UPDATE journal SET state = ? WHERE seq = ?", (state, seq))
+
+
+def set_receipt(db: Database, seq: int, state: str, receipt: dict[str, Any], at: str) -> None:
+    """Close an entry with its receipt."""
+    with db.write():
+        db.execute(
+            "UPDATE journal SET state = ?, receipt = ?, published_at = ? WHERE seq = ?",
+            (state, _dump(receipt), at, seq),
+        )
+
+
+def last_seq(db: Database) -> int:
+    """Return the number of the newest entry; it is the position of everything derived."""
+    return int(db.value("SELECT coalesce(max(seq), 0) FROM journal"))
+
+
+def recent(db: Database, limit: int, before: int | None = None) -> list[Entry]:
+    """Return the newest entries, newest first, older than a number where one is given."""
+    rows = db.rows(
+        f"SELECT {_COLUMNS} FROM journal WHERE seq < ? ORDER BY seq DESC LIMIT ?",
+        (before if before is not None else 1 << 62, limit),
+    )
+    return [_entry(row) for row in rows]
+
+
+def queue_commit(db: Database, seq: int) -> None:
+    """Put an entry's files into the queue to Git."""
+    with db.write():
+        db.execute("INSERT OR IGNORE INTO git_outbox (seq) VALUES (?)", (seq,))
+
+
+def queued(db: Database, limit: int) -> list[Entry]:
+    """Return the oldest entries that wait for their Git commit."""
+    rows = db.rows(
+        f"SELECT {_COLUMNS} FROM journal WHERE seq IN "
+        "(SELECT seq FROM git_outbox ORDER BY seq LIMIT ?) ORDER BY seq",
+        (limit,),
+    )
+    return [_entry(row) for row in rows]
+
+
+def queue_state(db: Database) -> tuple[int, str | None]:
+    """Return how many entries wait for Git, and the reason of the oldest."""
+    row = db.row(
+        "SELECT count(*), (SELECT reason FROM git_outbox ORDER BY seq LIMIT 1) FROM git_outbox"
+    )
+    return (int(row[0]), row[1]) if row else (0, None)
+
+
+def queue_reason(db: Database, seq: int) -> tuple[bool, str | None]:
+    """Return whether an entry waits for Git, and why."""
+    row = db.row("SELECT reason FROM git_outbox WHERE seq = ?", (seq,))
+    return (row is not None, row[0] if row else None)
+
+
+def note_queue_reason(db: Database, reason: str) -> None:
+    """Record why Git did not take the queue."""
+    with db.write():
+        db.execute("UPDATE git_outbox SET reason = ?", (reason,))
+
+
+def mark_committed(db: Database, commits: dict[int, str]) -> None:
+    """Record the commits of entries and let go of the bytes that Git now holds."""
+    with db.write():
+        for seq, commit in commits.items():
+            db.execute("UPDATE journal SET commit_id = ? WHERE seq = ?", (commit, seq))
+            db.execute("UPDATE journal_file SET before = NULL, after = NULL WHERE seq = ?", (seq,))
+            db.execute("DELETE FROM git_outbox WHERE seq = ?", (seq,))
+
+
+def kept_bytes(db: Database, seq: int, content_hash: str) -> bytes | None:
+    """Return the bytes with a hash that an entry still holds."""
+    found: bytes | None = db.value(
+        "SELECT after FROM journal_file WHERE seq = ? AND after_hash = ? AND after IS NOT NULL",
+        (seq, content_hash),
+    )
+    return found
+
+
+def seq_at(db: Database, at: str) -> int:
+    """Return the number of the last entry published at or before a time."""
+    return int(db.value("SELECT coalesce(max(seq), 0) FROM journal WHERE published_at <= ?", (at,)))
+
+
+def of_commit(db: Database, commit_id: str) -> int | None:
+    """Return the newest entry that a commit holds."""
+    found = db.value("SELECT max(seq) FROM journal WHERE commit_id = ?", (commit_id,))
+    return int(found) if found is not None else None
+
+
+def last_hash(db: Database, path: str) -> str | None:
+    """Return the hash of the bytes that an entry last gave a path; None if none, or it was removed."""
+    found: str | None = db.value(
+        "SELECT after_hash FROM journal_file WHERE path = ? ORDER BY seq DESC LIMIT 1", (path,)
+    )
+    return found
+
+
+def _one(db: Database, condition: str, value: Any) -> Entry | None:
+    row = db.row(f"SELECT {_COLUMNS} FROM journal WHERE {condition}", (value,))
+    return _entry(row) if row else None
+
+
+def _entry(row: tuple[Any, ...]) -> Entry:
+    values = list(row)
+    values[7], values[8] = json.loads(values[7]), json.loads(values[8])
+    values[12] = json.loads(values[12]) if values[12] else None
+    return Entry(*values)
+
+
+def _dump(value: Any) -> str:
+    return json.dumps(value, ensure_ascii=False, sort_keys=True, separators=(",", ":"))

@@ -1,0 +1,131 @@
+"""Merges that stand, what each added to its survivor, and pairs that a person declined."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from vault_kg.state.database import Database
+
+MAX_HOPS = 8
+
+
+@dataclass(frozen=True)
+class Merge:
+    """One page absorbed by another. The revisions are those that the merge itself made."""
+
+    partition: str
+    absorbed: str
+    survivor: str
+    reason: str
+    at: str
+    absorbed_revision: int
+    survivor_revision: int
+    id: int = 0
+    seq: int = 0
+    undone_by: int | None = None
+
+
+@dataclass(frozen=True)
+class Contribution:
+    """One value that a merge added to a field of its survivor."""
+
+    field: str
+    value: Any
+
+
+_COLUMNS = "partition, absorbed, survivor, reason, at, absorbed_revision, survivor_revision, id, seq, undone_by"
+
+
+def add(db: Database, merge: Merge, contributions: Sequence[Contribution]) -> None:
+    """Write a merge and what it added; a page that is absorbed already stays where it is."""
+    if standing(db, merge.absorbed) is not None:
+        return
+    with db.write():
+        db.execute(
+            "INSERT INTO merge (partition, absorbed, survivor, reason, at, absorbed_revision, "
+            "survivor_revision, seq) VALUES (?,?,?,?,?,?,?,?)",
+            (
+                merge.partition, merge.absorbed, merge.survivor, merge.reason, merge.at,
+                merge.absorbed_revision, merge.survivor_revision, merge.seq,
+            ),
+        )  # fmt: skip
+        made = db.connection.last_insert_rowid()
+        db.executemany(
+            "INSERT INTO merge_contribution VALUES (?,?,?,?)",
+            (
+                (made, n, c.field, json.dumps(c.value, ensure_ascii=False))
+                for n, c in enumerate(contributions)
+            ),
+        )
+
+
+def undo(db: Database, absorbed: str, undone_by: int) -> None:
+    """Record that the merge of a page was undone by a later entry."""
+    with db.write():
+        db.execute(
+            "UPDATE merge SET undone_by = ? WHERE absorbed = ? AND undone_by IS NULL",
+            (undone_by, absorbed),
+        )
+
+
+def standing(db: Database, absorbed: str) -> Merge | None:
+    """Return the merge that a page is absorbed by."""
+    row = db.row(
+        f"SELECT {_COLUMNS} FROM merge WHERE absorbed = ? AND undone_by IS NULL", (absorbed,)
+    )
+    return Merge(*row) if row else None
+
+
+def into(db: Database, survivor: str) -> list[Merge]:
+    """Return the standing merges into a page, oldest first."""
+    rows = db.rows(
+        f"SELECT {_COLUMNS} FROM merge WHERE survivor = ? AND undone_by IS NULL ORDER BY id",
+        (survivor,),
+    )
+    return [Merge(*row) for row in rows]
+
+
+def contributions(db: Database, merge_id: int) -> list[Contribution]:
+    """Return what a merge added to its survivor, in order."""
+    rows = db.rows(
+        "SELECT field, value FROM merge_contribution WHERE merge = ? ORDER BY ordinal", (merge_id,)
+    )
+    return [Contribution(field, json.loads(value)) for field, value in rows]
+
+
+def targets(db: Database) -> dict[str, str]:
+    """Return the survivor of each absorbed page, one hop."""
+    return dict(db.rows("SELECT absorbed, survivor FROM merge WHERE undone_by IS NULL"))  # type: ignore[arg-type]
+
+
+def resolve(targets: dict[str, str], record_id: str) -> str | None:
+    """Follow a merge chain to its end.
+
+    Returns:
+        The id at the end (the id itself where it was not merged), or None where the chain is a
+        cycle or longer than `MAX_HOPS`.
+    """
+    for _ in range(MAX_HOPS + 1):
+        following = targets.get(record_id)
+        if following is None:
+            return record_id
+        record_id = following
+    return None
+
+
+def decline(db: Database, pair: tuple[str, str], reason: str, actor: str, at: str) -> None:
+    """Remember that a person said two pages are not one."""
+    first, second = sorted(pair)
+    with db.write():
+        db.execute(
+            "INSERT OR IGNORE INTO merge_declined VALUES (?,?,?,?,?)",
+            (first, second, reason, actor, at),
+        )
+
+
+def declined(db: Database) -> set[tuple[str, str]]:
+    """Return the declined pairs, each in sorted order."""
+    return set(db.rows("SELECT first, second FROM merge_declined"))  # type: ignore[arg-type]

@@ -1,0 +1,202 @@
+"""The bytes of a Git index (gitformat-index): finding entries and replacing a few of many.
+
+Plain indexes are edited here, because starting Git would cost more than the edit: versions 2 and 3
+without split, sparse, untracked cache or file system monitor. What is not edited keeps its bytes.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import struct
+from bisect import bisect_left
+from typing import TYPE_CHECKING
+
+from vault_kg.store.git_trees import Entry
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from os import stat_result
+
+_HEADER = struct.Struct(">4sII")
+_STAT = struct.Struct(">10I")
+_MODE_AT = 24
+_LONGEST_NAME = 0xFFF
+_EXTENDED = 0x4000
+_STAGE = 0x3000
+_EXTENSION = struct.Struct(">4sI")
+_CACHED_TREES = b"TREE"
+_KEPT = (_CACHED_TREES, b"REUC")
+_DROPPED = (b"EOIE", b"IEOT")
+"""Tables of offsets, which Git makes again when it next writes a large index."""
+
+UNMERGED = b"unmerged"
+"""The mode given to a path in conflict; no entry of a tree has it."""
+
+
+class IndexFile:
+    """An index of the plain kind, as it was read."""
+
+    def __init__(self, data: bytes, object_format: str, oid_size: int) -> None:
+        """Read an index; without data, an empty one.
+
+        Raises:
+            ValueError: It is broken, or not of the plain kind.
+        """
+        self._format = object_format
+        self._flags_at = _STAT.size + oid_size
+        self._hashed = not data or any(data[-oid_size:])
+        self._data = data or _HEADER.pack(b"DIRC", 2, 0) + bytes(oid_size)
+        signature, self._version, count = _HEADER.unpack_from(self._data)
+        if signature != b"DIRC" or self._version not in (2, 3):
+            raise ValueError("not an index of version 2 or 3")
+        if data and self._hashed and self._digest(data[:-oid_size]) != data[-oid_size:]:
+            raise ValueError("the checksum does not fit")
+        self._offsets = self._find_entries(count)
+        self._extensions = list(_extensions(self._data[self._offsets[-1] : -oid_size]))
+
+    def entry(self, path: bytes) -> Entry | None:
+        """Return what the index has for a path, or None."""
+        position = self._position(path)
+        if not self._has(position, path):
+            return None
+        offset = self._offsets[position]
+        (mode,) = struct.unpack_from(">I", self._data, offset + _MODE_AT)
+        unmerged = self._flags(offset) & _STAGE
+        oid = self._data[offset + _STAT.size : offset + self._flags_at].hex()
+        return Entry(UNMERGED if unmerged else b"%o" % mode, oid)
+
+    def inside(self, path: bytes) -> Iterator[bytes]:
+        """Yield the files below a path."""
+        for position in range(self._position(path + b"/"), self._count):
+            name = self._name(position)
+            if not name.startswith(path + b"/"):
+                return
+            yield name
+
+    def replace(self, entries: Mapping[bytes, tuple[Entry, stat_result | None] | None]) -> bytes:
+        """Return the index with some entries set, or removed where None.
+
+        Args:
+            entries: For each path its entry, and what is known of the file if its content is that
+                of the entry; no path may be in conflict.
+        """
+        count, start = self._count, _HEADER.size
+        pieces: list[bytes] = []
+        for path, new in sorted(entries.items(), key=lambda item: item[0]):
+            position = self._position(path)
+            there = self._has(position, path)
+            pieces.append(self._data[start : self._offsets[position]])
+            pieces.append(self._format_entry(path, *new) if new else b"")
+            count += bool(new) - there
+            start = self._offsets[position + there]
+        pieces.append(self._data[start : self._offsets[-1]])
+        for name, content in self._extensions:
+            kept = self._forget(content, entries) if name == _CACHED_TREES else content
+            pieces += [_EXTENSION.pack(name, len(kept)), kept]
+        made = _HEADER.pack(b"DIRC", self._version, count) + b"".join(pieces)
+        return made + (self._digest(made) if self._hashed else bytes(self._flags_at - _STAT.size))
+
+    def _forget(self, trees: bytes, paths: Iterable[bytes]) -> bytes:
+        touched = [path.split(b"/") for path in paths]
+        return _forget(trees, 0, touched, self._flags_at - _STAT.size)[0] if trees else trees
+
+    @property
+    def _count(self) -> int:
+        return len(self._offsets) - 1
+
+    def _find_entries(self, count: int) -> list[int]:
+        data, flags_at, offset = self._data, self._flags_at, _HEADER.size
+        offsets = [offset]
+        for _ in range(count):
+            flags = data[offset + flags_at] << 8 | data[offset + flags_at + 1]
+            name = offset + flags_at + (4 if flags & _EXTENDED else 2)
+            length = flags & _LONGEST_NAME
+            if length == _LONGEST_NAME:
+                length = data.index(b"\0", name) - name
+            offset += (name - offset + length + 8) & ~7
+            offsets.append(offset)
+        if offset > len(data) - (flags_at - _STAT.size):
+            raise ValueError("the index ends too early")
+        return offsets
+
+    def _flags(self, offset: int) -> int:
+        return int.from_bytes(self._data[offset + self._flags_at : offset + self._flags_at + 2])
+
+    def _name(self, position: int) -> bytes:
+        offset = self._offsets[position]
+        start = offset + self._flags_at + (4 if self._flags(offset) & _EXTENDED else 2)
+        return self._data[start : self._data.index(b"\0", start)]
+
+    def _position(self, path: bytes) -> int:
+        return bisect_left(range(self._count), path, key=self._name)
+
+    def _has(self, position: int, path: bytes) -> bool:
+        return position < self._count and self._name(position) == path
+
+    def _format_entry(self, path: bytes, entry: Entry, known: stat_result | None) -> bytes:
+        length = min(len(path), _LONGEST_NAME).to_bytes(2)
+        content = _stat_fields(entry, known) + bytes.fromhex(entry.oid) + length + path
+        return content.ljust((len(content) + 8) & ~7, b"\0")
+
+    def _digest(self, data: bytes) -> bytes:
+        return hashlib.new(self._format, data).digest()
+
+
+def folders_of(path: bytes) -> Iterator[bytes]:
+    """Yield the folders that a path is in, outermost first."""
+    position = path.find(b"/")
+    while position >= 0:
+        yield path[:position]
+        position = path.find(b"/", position + 1)
+
+
+def _forget(
+    trees: bytes, start: int, touched: Sequence[Sequence[bytes]], oid_size: int
+) -> tuple[bytes, int]:
+    """Take from the trees cached in an index those that hold a touched path.
+
+    Args:
+        trees: The content of the extension.
+        start: Where the tree begins; those inside it follow.
+        touched: Paths inside this tree, in parts.
+        oid_size: How many bytes an object id has.
+
+    Returns:
+        What stays of the tree and of those inside it, and where they ended.
+    """
+    line = trees.index(b"\0", start) + 1
+    end = trees.index(b"\n", line) + 1
+    count, inside = map(int, trees[line:end].split())
+    end += oid_size if count >= 0 else 0
+    head = trees[start:end]
+    kept: list[bytes] = []
+    for _ in range(inside):
+        name = trees[end : trees.index(b"\0", end)] if touched else b""
+        deeper = [rest for first, *rest in touched if first == name]
+        content, end = _forget(trees, end, deeper, oid_size)
+        if [] not in deeper:
+            kept.append(content)
+    if touched:
+        head = trees[start:line] + b"-1 %d\n" % len(kept)
+    return b"".join([head, *kept]), end
+
+
+def _stat_fields(entry: Entry, known: stat_result | None) -> bytes:
+    mode = int(entry.mode, 8)
+    if known is None:
+        return _STAT.pack(0, 0, 0, 0, 0, 0, mode, 0, 0, 0)
+    times = (*divmod(known.st_ctime_ns, 10**9), *divmod(known.st_mtime_ns, 10**9))
+    place = (known.st_dev, known.st_ino, mode, known.st_uid, known.st_gid, known.st_size)
+    return _STAT.pack(*(number & 0xFFFFFFFF for number in (*times, *place)))
+
+
+def _extensions(data: bytes) -> Iterator[tuple[bytes, bytes]]:
+    start = 0
+    while start < len(data):
+        name, size = _EXTENSION.unpack_from(data, start)
+        start += _EXTENSION.size
+        if name not in (*_KEPT, *_DROPPED) or start + size > len(data):
+            raise ValueError(f"the index has the extension {name!r}")
+        if name in _KEPT:
+            yield name, data[start : start + size]
+        start += size

@@ -1,0 +1,360 @@
+"""The write path: accept, install, publish. Every change of a vault goes through here.
+
+    request -> accept (row, flushed) -> install files -> publish (one transaction) -> queue to Git
+
+A request is accepted once it is in the journal, and then it is finished: by this call, by
+`knowledge_resume`, or by the next process that opens the vault. A file that somebody changed between
+what the request saw and the installation is never written over: the entry becomes a conflict, and
+the original, the proposed and the displaced bytes are all kept.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+from vault_kg.errors import ConflictBlocked, RequestMismatch, VaultError, WriteFailed
+from vault_kg.state import conflicts, guards, merges, revisions
+from vault_kg.state import journal as rows
+from vault_kg.state.conflicts import Conflict
+from vault_kg.state.guards import Guard
+from vault_kg.state.journal import Entry, FileRow
+from vault_kg.state.merges import Contribution, Merge
+from vault_kg.state.revisions import Revision
+from vault_kg.store import files
+from vault_kg.store.failpoints import reach
+from vault_kg.store.files import Displaced
+from vault_kg.store.lane import Lane
+from vault_kg.store.vault import Vault
+
+OBSERVE = "observe"
+EDITOR = "editor"
+
+
+@dataclass(frozen=True)
+class Request:
+    """Who asks for what; the same id and payload is the same request."""
+
+    id: str
+    operation: str
+    actor: str
+    payload: Mapping[str, Any]
+
+    @property
+    def digest(self) -> str:
+        """SHA-256 of the operation and its payload in canonical form."""
+        text = json.dumps([self.operation, self.payload], sort_keys=True, ensure_ascii=False)
+        return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
+
+
+@dataclass(frozen=True)
+class Change:
+    """One file of a plan. With a `record_id` it makes a revision; without, it is just a file."""
+
+    path: str
+    before: bytes | None
+    after: bytes | None
+    record_id: str | None = None
+    kind: str = ""
+    revision: int = 0
+    lifecycle: str = "active"
+    partition: str = ""
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What a request will do, all of it or nothing."""
+
+    partition: str
+    receipt: dict[str, Any]
+    changes: tuple[Change, ...] = ()
+    label: str = ""
+    """What the commit calls it: the title of the record concerned."""
+    guards: tuple[Guard, ...] = ()
+    merges: tuple[Merge, ...] = ()
+    contributions: tuple[Contribution, ...] = ()
+    """What the one merge of this plan adds to its survivor."""
+    undo_merge: str | None = None
+    """The absorbed page whose merge this plan takes back."""
+    reason: str | None = None
+    resolves: tuple[str, ...] = ()
+    """Conflicts that this plan closes, with `receipt["choice"]`."""
+    moves: tuple[tuple[str, str], ...] = ()
+    """(record id, new path) of files that a person moved: their revision stays."""
+
+
+@dataclass
+class Journal:
+    """The journal of one vault. `project` brings the index up to date inside the publication."""
+
+    vault: Vault
+    lane: Lane
+    now: Callable[[], str]
+    project: Callable[[Sequence[tuple[str, bytes | None]]], None]
+
+    def submit(self, request: Request, plan: Callable[[], Plan]) -> Entry:
+        """Carry out a request once; the caller holds the lane.
+
+        Args:
+            request: who asks for what.
+            plan: validates the request against what stands and says what it will do.
+
+        Returns:
+            The published entry: this one, or the one that answered the same request before.
+
+        Raises:
+            RequestMismatch: the id was used with another payload.
+            ConflictBlocked: an editor's change met the request.
+            WriteFailed: the disk refused; nothing was acknowledged.
+        """
+        self.finish_accepted()
+        known = rows.find(self.vault.database, request.id)
+        if known is not None:
+            return self._answered(known, request)
+        planned = plan()
+        reach("accept.before")
+        seq = self._accept(request, planned)
+        reach("accept.after")
+        return self._finish(seq)
+
+    def observe(
+        self,
+        changes: Sequence[Change],
+        moves: Sequence[tuple[str, str]] = (),
+        guards: Sequence[Guard] = (),
+        merges: Sequence[Merge] = (),
+    ) -> Entry:
+        """Record edits that a person made in files; the caller holds the lane.
+
+        Nothing is installed: the bytes are on disk already. They get their revision, and go to Git.
+        The guards and merges are those of records that were inactive when they were first seen.
+        """
+        at = self.now()
+        partition = changes[0].partition if changes else ""
+        plan = Plan(
+            partition, {}, tuple(changes), guards=tuple(guards), merges=tuple(merges),
+            moves=tuple(moves),
+        )  # fmt: skip
+        seq_hint = rows.last_seq(self.vault.database) + 1
+        digest = hashlib.sha256("\n".join(_fingerprint(c) for c in changes).encode()).hexdigest()
+        request = Request(f"{OBSERVE}-{seq_hint}-{digest[:16]}", OBSERVE, EDITOR, {"files": digest})
+        with self.vault.database.write():
+            seq = self._accept(request, plan)
+            entry = self._entry(seq)
+            self._publish(entry, at)
+        return self._entry(seq)
+
+    def finish_accepted(self) -> list[str]:
+        """Finish what a dead process left accepted; the caller holds the lane.
+
+        Returns:
+            The request ids that were finished, abandoned or found in conflict.
+        """
+        unfinished = rows.unfinished(self.vault.database)
+        for entry in unfinished:
+            try:
+                self._finish(entry.seq)
+            except (ConflictBlocked, WriteFailed):
+                continue  # told to the one who repeats or resumes that request
+        self._sweep()
+        return [entry.request_id for entry in unfinished]
+
+    def _answered(self, known: Entry, request: Request) -> Entry:
+        if known.payload_hash != request.digest:
+            raise RequestMismatch(
+                f"requestId {request.id!r} was used before for {known.operation} with another "
+                "payload; use a new requestId for a new request",
+                request_id=request.id,
+                operation=known.operation,
+            )
+        if known.state == rows.CONFLICTED:
+            raise self._blocked(known)
+        return known
+
+    def _accept(self, request: Request, plan: Plan) -> int:
+        entry = Entry(
+            0, request.id, request.operation, plan.partition, request.actor, plan.reason,
+            request.digest, dict(request.payload), _effects(plan), rows.ACCEPTED, self.now(),
+            None, None, None,
+        )  # fmt: skip
+        return rows.add(self.vault.database, entry, [_file_row(c) for c in plan.changes])
+
+    def _finish(self, seq: int) -> Entry:
+        entry = self._entry(seq)
+        changed = rows.files(self.vault.database, seq)
+        if changed:
+            rows.set_state(self.vault.database, seq, rows.INSTALLING)
+            self._install(entry, changed)
+        reach("publish.before")
+        with self.vault.database.write():
+            self._publish(entry, self.now())
+            reach("publish.inside")
+        reach("publish.after")
+        return self._entry(seq)
+
+    def _install(self, entry: Entry, changed: list[FileRow]) -> None:
+        done: list[tuple[int, FileRow]] = []
+        try:
+            for ordinal, file in enumerate(changed):
+                self._install_one(entry.seq, ordinal, file)
+                done.append((ordinal, file))
+                reach("install.file-done")
+        except Displaced as met:
+            self._roll_back(entry.seq, done)
+            reach("conflict.rolled-back")
+            raise self._record_conflict(entry, changed, met) from None
+        except (OSError, VaultError) as error:
+            self._roll_back(entry.seq, done)
+            rows.set_state(self.vault.database, entry.seq, rows.ABANDONED)
+            raise _write_failed(error) from error
+        reach("install.all-done")
+
+    def _install_one(self, seq: int, ordinal: int, file: FileRow) -> None:
+        root, temporary = self.vault.root, self._temporary(seq, ordinal)
+        if files.read(root, file.path) == file.after:
+            self._check_leftover(temporary, file)
+            return
+        files.install(root, file.path, file.before, file.after, temporary)
+
+    def _check_leftover(self, temporary: Path, file: FileRow) -> None:
+        """Look at what an interrupted exchange left: it may be somebody's edit."""
+        if not temporary.exists():
+            return
+        displaced = temporary.read_bytes()
+        if displaced not in (file.before, file.after):
+            temporary.replace(self.vault.root / file.path)
+            raise Displaced(file.path, displaced)
+        temporary.unlink()
+
+    def _roll_back(self, seq: int, done: list[tuple[int, FileRow]]) -> None:
+        for ordinal, file in reversed(done):
+            try:
+                files.install(
+                    self.vault.root, file.path, file.after, file.before,
+                    self._temporary(seq, ordinal),
+                )  # fmt: skip
+            except Displaced:
+                continue  # edited since: what is there now stays, and is part of the conflict
+
+    def _record_conflict(self, entry: Entry, changed: list[FileRow], met: Displaced) -> VaultError:
+        at = self.now()
+        found = [
+            Conflict(
+                f"cf_{entry.seq}_{n}", entry.seq, f.path, f.record_id, f.before, f.after,
+                met.found if f.path == met.path else files.read(self.vault.root, f.path), at,
+            )
+            for n, f in enumerate(changed)
+        ]  # fmt: skip
+        with self.vault.database.write():
+            conflicts.add(self.vault.database, found)
+            rows.set_state(self.vault.database, entry.seq, rows.CONFLICTED)
+        reach("conflict.recorded")
+        return self._blocked(entry)
+
+    def _blocked(self, entry: Entry) -> ConflictBlocked:
+        waiting = conflicts.of_entry(self.vault.database, entry.seq)
+        met = next((c for c in waiting if c.displaced != c.original), waiting[0])
+        return ConflictBlocked(
+            f"{met.path} was edited while {entry.operation} was being written. Nothing was "
+            "overwritten: all versions are kept. A person has to choose, with `vault-kg review "
+            f"{met.id}` or in the review UI",
+            conflict_id=met.id,
+            path=met.path,
+            request_id=entry.request_id,
+        )
+
+    def _publish(self, entry: Entry, at: str) -> None:
+        database, effects = self.vault.database, entry.effects
+        changed = rows.files(database, entry.seq)
+        revisions.add(database, _revisions(entry.seq, effects["revisions"], at))
+        for guard in effects["guards"]:
+            guards.add(database, Guard(**guard))
+        gained = [Contribution(**c) for c in effects["contributions"]]
+        for merge in effects["merges"]:
+            merges.add(database, Merge(**{**merge, "seq": entry.seq}), gained)
+        if effects["undo_merge"]:
+            merges.undo(database, effects["undo_merge"], entry.seq)
+        for record_id, path in effects["moves"]:
+            revisions.move(database, record_id, path)
+        for conflict_id in effects["resolves"]:
+            self._resolve(conflict_id, entry, at)
+        receipt = {**effects["receipt"], "publishedAt": at, "actor": entry.actor}
+        rows.set_receipt(database, entry.seq, rows.PUBLISHED, receipt, at)
+        if changed:
+            rows.queue_commit(database, entry.seq)
+            self.project([(f.path, f.after) for f in changed])
+
+    def _resolve(self, conflict_id: str, entry: Entry, at: str) -> None:
+        database = self.vault.database
+        conflict = conflicts.get(database, conflict_id)
+        if conflict is None:
+            return
+        choice = str(entry.effects["receipt"].get("choice", ""))
+        conflicts.resolve(database, conflict_id, choice, entry.reason or "", entry.actor, at)
+        rows.set_state(database, conflict.seq, rows.RESOLVED)
+
+    def _entry(self, seq: int) -> Entry:
+        entry = rows.get(self.vault.database, seq)
+        assert entry is not None, "a journal row never goes away"
+        return entry
+
+    def _temporary(self, seq: int, ordinal: int) -> Path:
+        return self.vault.temporaries / f"{seq}-{ordinal}"
+
+    def _sweep(self) -> None:
+        """Remove temporaries of a process that died before it renamed them."""
+        if self.vault.temporaries.is_dir():
+            for left in self.vault.temporaries.iterdir():
+                left.unlink(missing_ok=True)
+
+
+def _effects(plan: Plan) -> dict[str, Any]:
+    made = [
+        {
+            "record_id": c.record_id, "revision": c.revision, "kind": c.kind, "path": c.path,
+            "partition": c.partition, "lifecycle": c.lifecycle,
+            "hash": files.content_hash(c.after), "blob": files.blob_id(c.after),
+        }
+        for c in plan.changes if c.record_id and c.after is not None and c.revision
+    ]  # fmt: skip
+    return {
+        "revisions": made,
+        "guards": [asdict(g) for g in plan.guards],
+        "merges": [asdict(m) for m in plan.merges],
+        "contributions": [asdict(c) for c in plan.contributions],
+        "undo_merge": plan.undo_merge,
+        "resolves": list(plan.resolves),
+        "moves": [list(move) for move in plan.moves],
+        "receipt": plan.receipt,
+        "label": plan.label,
+    }
+
+
+def _revisions(seq: int, made: list[dict[str, Any]], at: str) -> list[Revision]:
+    return [Revision(**{**values, "seq": seq, "at": at}) for values in made]
+
+
+def _file_row(change: Change) -> FileRow:
+    return FileRow(
+        change.path, change.record_id, change.before, change.after,
+        files.content_hash(change.before) if change.before is not None else None,
+        files.content_hash(change.after) if change.after is not None else None,
+    )  # fmt: skip
+
+
+def _fingerprint(change: Change) -> str:
+    return f"{change.path} {change.revision} {files.content_hash(change.after or b'')}"
+
+
+def _write_failed(error: Exception) -> VaultError:
+    if isinstance(error, VaultError):
+        return error
+    reason = getattr(error, "strerror", None) or str(error)
+    return WriteFailed(
+        f"the disk refused ({reason}) at {getattr(error, 'filename', None) or 'the vault'}; the "
+        "vault is as it was. Free some space or mend the permissions, then repeat the request"
+    )

@@ -1,0 +1,146 @@
+"""The queue to Git: each published entry becomes one commit, in order, after its acknowledgement.
+
+Git failing never undoes or blocks a write: the entry's exact bytes wait here and are committed when
+Git can. The commit's trailers carry what a lost state is rebuilt from (`recovery`).
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from datetime import datetime
+from typing import Any
+
+from filelock import FileLock, Timeout
+
+from vault_kg.state import journal as rows
+from vault_kg.state.journal import Entry, FileRow
+from vault_kg.store.failpoints import reach
+from vault_kg.store.git import CommitRequest, FileSnapshot, GitPending, GitUnavailable, History
+from vault_kg.store.vault import CONFIG, Vault
+
+BATCH = 200
+MAX_REVISION_TRAILERS = 20
+"""More revisions than this are worked out from the files of the commit again."""
+
+WAIT_SECONDS = 5.0
+
+SEQ, REQUEST, OPERATION, ACTOR = "Vault-Seq", "Vault-Request", "Vault-Operation", "Vault-Actor"
+AT, REASON, REVISION = "Vault-At", "Vault-Reason", "Vault-Revision"
+GUARD, MERGE, UNMERGE = "Vault-Guard", "Vault-Merge", "Vault-Unmerge"
+PAYLOAD, RECEIPT = "Vault-Payload", "Vault-Receipt"
+_UNAVAILABLE = "unavailable: "
+_NOT_IN_TRAILERS = ("impact",)
+
+Trailers = list[tuple[str, str]]
+
+
+class Outbox:
+    """Commits what was published. One process at a time does it, for everybody."""
+
+    def __init__(self, vault: Vault, history: History) -> None:
+        self._vault = vault
+        self._history = history
+        self._lock = FileLock(vault.private / "git.lock", thread_local=False)
+
+    def drain(self, wait: float = WAIT_SECONDS) -> None:
+        """Commit everything that waits.
+
+        Args:
+            wait: seconds to wait for another process that is committing.
+        """
+        try:
+            with self._lock.acquire(timeout=wait, poll_interval=0.005):
+                self._drain()
+        except (Timeout, OSError):
+            return  # what waits is committed by the one who holds the lock, or the next drain
+
+    def state(self, seq: int) -> dict[str, str]:
+        """Return `{state, commit?, reason?}` of an entry: committed, pending or unavailable."""
+        entry = rows.get(self._vault.database, seq)
+        if entry is not None and entry.commit_id:
+            return {"state": "committed", "commit": entry.commit_id}
+        waiting, reason = rows.queue_reason(self._vault.database, seq)
+        if not waiting:
+            return {"state": "committed"}  # nothing was to be committed
+        unavailable = (reason or "").startswith(_UNAVAILABLE)
+        answer = {"state": "unavailable" if unavailable else "pending"}
+        return answer | ({"reason": reason.removeprefix(_UNAVAILABLE)} if reason else {})
+
+    def _drain(self) -> None:
+        database = self._vault.database
+        while entries := rows.queued(database, BATCH):
+            reach("git.before")
+            try:
+                commits = self._history.commit([self._request(e) for e in entries])
+            except GitUnavailable as error:
+                rows.note_queue_reason(database, f"{_UNAVAILABLE}{error}")
+                return
+            except GitPending as error:
+                rows.note_queue_reason(database, str(error))
+                return
+            reach("git.committed")
+            rows.mark_committed(database, dict(zip((e.seq for e in entries), commits, strict=True)))
+            reach("git.after")
+
+    def _request(self, entry: Entry) -> CommitRequest:
+        changed = rows.files(self._vault.database, entry.seq)
+        snapshots = [FileSnapshot(f.path, f.after) for f in changed]
+        if entry.seq == 1:
+            snapshots.append(FileSnapshot(CONFIG, (self._vault.root / CONFIG).read_bytes()))
+        return CommitRequest(
+            files=snapshots,
+            subject=_subject(entry, changed),
+            trailers=_trailers(entry),
+            author_name=entry.actor,
+            author_email=f"{_mailbox(entry.actor)}@vault-kg.invalid",
+            at=datetime.fromisoformat(entry.published_at or entry.accepted_at),
+        )
+
+
+def _subject(entry: Entry, changed: list[FileRow]) -> str:
+    what = entry.effects["label"] or (changed[0].path if changed else "")
+    more = f" and {len(changed) - 1} more" if entry.operation == "observe" and changed[1:] else ""
+    verb = "edit" if entry.operation == "observe" else entry.operation.removeprefix("knowledge_")
+    return _one_line(f"{verb}: {what}{more}")[:120]
+
+
+def _trailers(entry: Entry) -> Trailers:
+    effects = entry.effects
+    trailers: Trailers = [
+        (SEQ, str(entry.seq)),
+        (REQUEST, _dump(entry.request_id)),
+        (OPERATION, entry.operation),
+        (ACTOR, _dump(entry.actor)),
+        (AT, entry.published_at or entry.accepted_at),
+        (PAYLOAD, entry.payload_hash),
+    ]
+    receipt = {
+        k: v for k, v in effects["receipt"].items() if k not in _NOT_IN_TRAILERS and v is not None
+    }
+    if receipt:
+        trailers.append((RECEIPT, _dump(receipt)))
+    if entry.reason:
+        trailers.append((REASON, _dump(entry.reason)))
+    if len(effects["revisions"]) <= MAX_REVISION_TRAILERS:
+        trailers += [(REVISION, _dump(r)) for r in effects["revisions"]]
+    trailers += [(GUARD, _dump(g)) for g in effects["guards"]]
+    for merge in effects["merges"]:
+        trailers.append((MERGE, _dump({**merge, "contributions": effects["contributions"]})))
+    if effects["undo_merge"]:
+        trailers.append((UNMERGE, _dump(effects["undo_merge"])))
+    return trailers
+
+
+def _dump(value: Any) -> str:
+    """JSON in ASCII: one line, whatever the text holds."""
+    return json.dumps(value, sort_keys=True, separators=(",", ":"))
+
+
+def _one_line(text: str) -> str:
+    return " ".join("".join(c if c.isprintable() else " " for c in text).split())
+
+
+def _mailbox(actor: str) -> str:
+    kept = "".join(c if c.isascii() and c.isalnum() else "-" for c in actor)
+    return kept.strip("-")[:60] or "actor"

@@ -1,0 +1,94 @@
+"""Paths inside a vault: what is a safe one, and nothing ever outside.
+
+A path is vault-relative POSIX text. What a caller gives is checked as text, to be safe on every
+platform (`check_relative`). What is used, a person's own file names among it, is checked against
+what the file system holds: no part may climb or be a symbolic link (`resolve`).
+"""
+
+from __future__ import annotations
+
+import os
+import stat
+import unicodedata
+from pathlib import Path, PurePosixPath
+
+from vault_kg.errors import InvalidArgument, UnsafePath
+
+PRIVATE = ".vault-kg"
+DEFAULT_PARTITION = "main"
+
+_LOOK_ALIKES = frozenset("\u2044\u2215\u29f8\uff0f\uff3c\u2216\u29f5\ufe68\u2024\u2025\uff0e")
+_DEVICES = frozenset(
+    ["con", "prn", "aux", "nul", *(f"{name}{n}" for name in ("com", "lpt") for n in range(1, 10))]
+)
+
+
+def check_relative(text: str) -> str:
+    """Return a vault-relative POSIX path that is safe on every platform.
+
+    Raises:
+        UnsafePath: absolute, climbing, with a NUL, a device name or a separator's look-alike.
+    """
+    reason = _unsafe_reason(text)
+    if reason:
+        raise UnsafePath(
+            f"{text[:200]!r} is not a path inside the vault: {reason}. Give a relative path with "
+            "forward slashes, like main/pages/person/ada.md",
+            path=text[:200],
+        )
+    return str(PurePosixPath(text))
+
+
+def check_partition(name: str) -> str:
+    """Return a partition name: one safe path part that is not hidden."""
+    if not name or "/" in name or name.startswith(".") or _unsafe_reason(name):
+        raise InvalidArgument(
+            f"{name[:200]!r} is not a partition name; use one folder name like 'main'",
+            partition=name[:200],
+        )
+    return name
+
+
+def resolve(root: Path, relative: str) -> Path:
+    """Return the real path of a vault-relative path, none of whose parts is a symbolic link.
+
+    Raises:
+        UnsafePath: the path leaves the vault by its text or by a link.
+    """
+    parts = relative.split("/")
+    if not relative or "\0" in relative or any(part in ("", ".", "..") for part in parts):
+        raise UnsafePath(f"{relative[:200]!r} is not a path inside the vault", path=relative[:200])
+    current = root
+    for part in parts:
+        current = current / part
+        try:
+            mode = os.lstat(current).st_mode
+        except (FileNotFoundError, NotADirectoryError):
+            break
+        if stat.S_ISLNK(mode):
+            raise UnsafePath(
+                f"{relative} goes through the symbolic link {current.relative_to(root)}; records "
+                "must be regular files of the vault",
+                path=relative,
+            )
+    return root.joinpath(*parts)
+
+
+def _unsafe_reason(text: str) -> str | None:
+    if not text or text != text.strip("/") or "\\" in text:
+        return "it is empty, absolute or has backslashes"
+    if any(ord(c) < 32 or c in _LOOK_ALIKES or 0xD800 <= ord(c) < 0xE000 for c in text):
+        return "it has control characters or look-alike separators"
+    return next(filter(None, map(_unsafe_part, text.split("/"))), None)
+
+
+def _unsafe_part(part: str) -> str | None:
+    if part in ("", ".", "..") or unicodedata.normalize("NFKC", part) in (".", ".."):
+        return "a part of it is empty or climbs"
+    if part.partition(".")[0].rstrip().casefold() in _DEVICES:
+        return f"{part!r} is a device name on Windows"
+    if part.endswith((".", " ")) or any(c in '<>:"|?*' for c in part):
+        return f"{part!r} cannot be a file name on Windows"
+    if part.casefold() in (PRIVATE, ".git"):
+        return f"{part!r} is private"
+    return None

@@ -1,0 +1,145 @@
+"""A vault on disk: its folder, its identity, and where its state lies.
+
+`vault.toml` holds the identity and is tracked by Git; everything else in `.vault-kg/` is private and
+ignored. A vault that had a state and lost it is unavailable, never silently started empty.
+"""
+
+from __future__ import annotations
+
+import os
+import secrets
+import tomllib
+from dataclasses import dataclass
+from pathlib import Path
+
+from vault_kg.errors import NotFound, Unavailable, WriteFailed
+from vault_kg.state import settings
+from vault_kg.state.database import Database
+from vault_kg.store import paths
+
+FORMAT = "vault-kg-1"
+CONFIG = f"{paths.PRIVATE}/vault.toml"
+
+
+@dataclass(frozen=True)
+class Vault:
+    """An opened vault: its folder, identity and state."""
+
+    root: Path
+    id: str
+    created: str
+    database: Database
+    private: Path
+    """The folder of lock files and temporaries, always on the vault's own file system."""
+
+    @property
+    def temporaries(self) -> Path:
+        """Where files are written before they are installed."""
+        return self.private / "tmp"
+
+    def close(self) -> None:
+        """Close the state."""
+        self.database.close()
+
+
+def find(start: Path) -> Path | None:
+    """Return the nearest folder at or above `start` that is a vault."""
+    for folder in (start, *start.parents):
+        if (folder / CONFIG).is_file():
+            return folder
+    return None
+
+
+def exists(root: Path) -> bool:
+    """Say whether a folder is a vault already."""
+    return (root / CONFIG).is_file()
+
+
+def default_state(root: Path) -> Path:
+    """Return where a vault's state lies unless a caller says otherwise."""
+    return root / paths.PRIVATE / "state.sqlite"
+
+
+def create(root: Path, at: str, state: Path | None = None) -> Vault:
+    """Make a folder a vault with a new identity and an empty state.
+
+    Raises:
+        Unavailable: it is a vault already.
+        WriteFailed: the folder cannot be written.
+    """
+    if exists(root):
+        raise Unavailable(f"{root} is a vault already", path=str(root))
+    vault_id = f"va_{secrets.token_hex(12)}"
+    try:
+        _write_identity(root, vault_id, at)
+        database = Database(state or default_state(root), create=True)
+    except OSError as error:
+        raise WriteFailed(f"{root} cannot be made a vault: {error}", path=str(root)) from error
+    settings.put(database, "vault_id", vault_id)
+    settings.put(database, "created", at)
+    return Vault(root, vault_id, at, database, root / paths.PRIVATE)
+
+
+def open_vault(root: Path, state: Path | None = None) -> Vault:
+    """Open an existing vault.
+
+    Raises:
+        NotFound: the folder is not a vault.
+        Unavailable: its state is lost, unreadable, or of another vault.
+    """
+    vault_id, created = identity(root)
+    where = state or default_state(root)
+    if not where.is_file():
+        raise Unavailable(
+            f"the state of this vault ({where}) is gone. Nothing was changed. Run "
+            f"`vault-kg recover --vault {root}` to rebuild it from Git and the files",
+            path=str(where),
+        )
+    database = Database(where)
+    if settings.get(database, "vault_id") != vault_id:
+        database.close()
+        raise Unavailable(
+            f"{where} is the state of another vault; give the right --state, or move it away and "
+            "run `vault-kg recover`",
+            path=str(where),
+        )
+    return Vault(root, vault_id, created, database, root / paths.PRIVATE)
+
+
+def identity(root: Path) -> tuple[str, str]:
+    """Return a vault's id and time of creation, from `vault.toml`.
+
+    Raises:
+        NotFound: the folder is not a vault.
+        Unavailable: `vault.toml` is not readable or of an unknown format.
+    """
+    config = root / CONFIG
+    try:
+        content = tomllib.loads(config.read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        raise NotFound(
+            f"{root} is not a vault; make it one with `vault-kg init {root}`", path=str(root)
+        ) from None
+    except (OSError, ValueError) as error:
+        raise Unavailable(f"{config} cannot be read: {error}", path=str(config)) from error
+    if content.get("format") != FORMAT or not isinstance(content.get("id"), str):
+        raise Unavailable(
+            f"{config} does not say format = {FORMAT!r} and an id; restore it from Git",
+            path=str(config),
+        )
+    return content["id"], str(content.get("created", ""))
+
+
+def settings_of(root: Path) -> dict[str, object]:
+    """Return the whole of `vault.toml`."""
+    return tomllib.loads((root / CONFIG).read_text(encoding="utf-8"))
+
+
+def _write_identity(root: Path, vault_id: str, at: str) -> None:
+    private = root / paths.PRIVATE
+    private.mkdir(parents=True, exist_ok=True)
+    os.chmod(private, 0o700)  # noqa: PTH101 - Path.chmod follows links on some platforms
+    (private / ".gitignore").write_text("*\n", encoding="utf-8")
+    (root / CONFIG).write_text(
+        f'format = "{FORMAT}"\nid = "{vault_id}"\ncreated = "{at}"\n', encoding="utf-8"
+    )
