@@ -49,3 +49,23 @@ class _Line:
         if self._drawn:
             sys.stderr.write("\r" + " " * (len(self._label) + BAR + 40) + "\r")
             sys.stderr.flush()
+
+
+@contextmanager
+def stages() -> Iterator[Callable[[str, int, int], None]]:
+    """Yield what is called with (stage, done, total); without a terminal a stage is told once."""
+    told: set[str] = set()
+    drawing: dict[str, _Line] = {}
+
+    def advance(stage: str, done: int, total: int) -> None:
+        if sys.stderr.isatty():
+            drawing.setdefault(stage, _Line(stage)).advance(done, total)
+        elif stage not in told:
+            told.add(stage)
+            sys.stderr.write(f"{stage} …\n")
+
+    try:
+        yield advance
+    finally:
+        for line in drawing.values():
+            line.clear()

@@ -53,7 +53,7 @@ class Engine:
         self._vocab = llama_cpp.llama_model_get_vocab(self._model)
         self._context = self._open()
         self._memory = llama_cpp.llama_get_memory(self._context)
-        self._batch = llama_cpp.llama_batch_init(batch_tokens, 0, 1)
+        self._buffers = _Buffers(batch_tokens)
         self.dimension = int(llama_cpp.llama_model_n_embd_out(self._model))
         self.prefix, self.suffix = self._frame_tokens()
 
@@ -111,37 +111,59 @@ class Engine:
 
     def embed(self, windows: Sequence[Tokens], threads: int) -> Vectors:
         """Return one pooled vector, not normalised, for each window of tokens."""
-        self._fill(windows)
+        batch = self._fill(windows)
         llama_cpp.llama_set_n_threads(self._context, threads, threads)
         if self._memory:
             llama_cpp.llama_memory_clear(self._memory, True)
-            failed = llama_cpp.llama_decode(self._context, self._batch)
+            failed = llama_cpp.llama_decode(self._context, batch)
         else:
-            failed = llama_cpp.llama_encode(self._context, self._batch)
+            failed = llama_cpp.llama_encode(self._context, batch)
         if failed:
             raise EngineError(f"llama.cpp refused a batch (code {failed})")
         return np.stack([self._pooled(sequence) for sequence in range(len(windows))])
 
-    def _fill(self, windows: Sequence[Tokens]) -> None:
-        total = sum(len(window) for window in windows)
-        if total > self._batch_tokens or len(windows) > self._sequences:
-            raise EngineError(f"a batch of {total} tokens in {len(windows)} windows is too large")
-        batch, place = self._batch, 0
-        for sequence, window in enumerate(windows):
-            for position, token in enumerate(window.tolist()):
-                batch.token[place] = token
-                batch.pos[place] = position
-                batch.n_seq_id[place] = 1
-                batch.seq_id[place][0] = sequence
-                batch.logits[place] = True
-                place += 1
-        batch.n_tokens = place
+    def _fill(self, windows: Sequence[Tokens]) -> llama_cpp.llama_batch:
+        lengths = [len(window) for window in windows]
+        if sum(lengths) > self._batch_tokens or len(windows) > self._sequences:
+            raise EngineError(
+                f"a batch of {sum(lengths)} tokens in {len(lengths)} windows is too large"
+            )
+        return self._buffers.filled(windows, lengths)
 
     def _pooled(self, sequence: int) -> Vectors:
         pointer = llama_cpp.llama_get_embeddings_seq(self._context, sequence)
         if not pointer:
             raise EngineError("llama.cpp gave no vector for a sequence")
         return np.ctypeslib.as_array(pointer, shape=(self.dimension,)).copy()
+
+
+class _Buffers:
+    """The arrays of a llama.cpp batch, filled by numpy instead of token by token."""
+
+    def __init__(self, size: int) -> None:
+        self._tokens, self._places, self._sequences = (np.zeros(size, np.int32) for _ in range(3))
+        self._ones, self._outputs = np.ones(size, np.int32), np.ones(size, np.int8)
+        first = self._sequences.ctypes.data
+        self._pointers = np.arange(first, first + 4 * size, 4, dtype=np.uintp)
+
+    def filled(self, windows: Sequence[Tokens], lengths: Sequence[int]) -> llama_cpp.llama_batch:
+        """Return the windows as one batch; it is good until the next is filled."""
+        total = sum(lengths)
+        self._tokens[:total] = np.concatenate(windows)
+        self._places[:total] = np.concatenate([np.arange(length) for length in lengths])
+        self._sequences[:total] = np.repeat(np.arange(len(lengths)), lengths)
+        batch = llama_cpp.llama_batch()
+        batch.n_tokens = total
+        batch.token = _pointer(self._tokens, llama_cpp.llama_token)
+        batch.pos = _pointer(self._places, llama_cpp.llama_pos)
+        batch.n_seq_id = _pointer(self._ones, ctypes.c_int32)
+        batch.seq_id = _pointer(self._pointers, ctypes.POINTER(llama_cpp.llama_seq_id))
+        batch.logits = _pointer(self._outputs, ctypes.c_int8)
+        return batch
+
+
+def _pointer(array: NDArray[Any], kind: Any) -> Any:
+    return ctypes.cast(array.ctypes.data, ctypes.POINTER(kind))
 
 
 def _without_normalizer() -> Any:

@@ -17,6 +17,9 @@ from vault_kg.errors import Unavailable, VaultError
 
 _STARTS_TRIED = 3
 _DEATHS_IN_A_ROW = 20
+"""More than one bad text can cause: twelve halvings of a call and three tries."""
+
+_BACKOFF_FIRST, _BACKOFF_MOST = 0.02, 0.25
 _CLOSED = "the embedder is closed"
 _JOIN_SECONDS = 5.0
 
@@ -188,7 +191,7 @@ class Lane:
             raise self._breaker.opened(
                 job.stamp, f"the embedding worker dies at every call: {reason}"
             )
-        time.sleep(min(0.02 * 2**self._deaths, 1.0))
+        time.sleep(min(_BACKOFF_FIRST * 2**self._deaths, _BACKOFF_MOST))
 
     def _stop_worker(self) -> None:
         worker, self._worker, self._loaded = self._worker, None, None

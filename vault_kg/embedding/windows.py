@@ -99,4 +99,5 @@ def unit(vectors: Vectors) -> Vectors:
     import numpy as np
 
     lengths = np.linalg.norm(vectors, axis=1, keepdims=True)
-    return vectors / np.where(lengths > 0, lengths, 1)
+    scaled: Vectors = vectors / np.maximum(lengths, np.float32(1e-30))
+    return scaled

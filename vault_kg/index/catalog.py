@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass
+from typing import Any
 
 from vault_kg.index import fts
 from vault_kg.index.parsed import NOTE, RECORD, Parsed, partition_of
@@ -60,6 +61,7 @@ COLUMNS = (
     "updated_at, valid_from, valid_until, expires_at, owner, from_id, to_id, successor, valid, "
     "eligible, eligible_until"
 )
+_FLAGS = (COLUMNS.split(", ").index("valid"), COLUMNS.split(", ").index("eligible"))
 QUALIFIED = ", ".join(f"record.{c}" for c in COLUMNS.split(", "))
 
 
@@ -73,10 +75,10 @@ class Standing:
     successor: str | None
 
 
-def row(values: Sequence[object]) -> Row:
+def row(values: Sequence[Any]) -> Row:
     """Build a row from the values of `COLUMNS`."""
-    *rest, valid, eligible, until = values
-    return Row(*rest, bool(valid), bool(eligible), until)  # type: ignore[arg-type]
+    typed: list[Any] = [bool(v) if n in _FLAGS else v for n, v in enumerate(values)]
+    return Row(*typed)
 
 
 def by_id(db: Database, record_id: str) -> list[Row]:
@@ -275,7 +277,7 @@ def _put_row(db: Database, values: dict[str, object]) -> int:
     found = db.row(
         f"INSERT INTO record ({columns}) VALUES ({marks}) "
         f"ON CONFLICT (path) DO UPDATE SET {updates} RETURNING key",
-        values,  # type: ignore[arg-type]
+        values,
     )
     assert found is not None
     return int(found[0])
@@ -305,6 +307,6 @@ def _put_words(db: Database, key: int, parsed: Parsed) -> None:
     fts.put_record(
         db,
         key,
-        parsed.title,
+        " \n".join((parsed.title, *parsed.aliases)),
         [(p, passage_hash(parsed.title, p.heading_path, p.text)) for p in parsed.passages],
     )

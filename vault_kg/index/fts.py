@@ -49,10 +49,10 @@ class Hit(NamedTuple):
 
 
 def create(db: Database) -> None:
-    """Make the table."""
+    """Make the table, where there is none."""
     tokenizer = " ".join(f"'{part}'" if " " in part else part for part in TOKENIZER)
     db.execute(
-        f"CREATE VIRTUAL TABLE passage_fts USING fts5({_COLUMNS}, content='', "
+        f"CREATE VIRTUAL TABLE IF NOT EXISTS passage_fts USING fts5({_COLUMNS}, content='', "
         f'contentless_delete=1, tokenize="{tokenizer}")'
     )
 

@@ -29,6 +29,7 @@ class Parsed:
     problems: tuple[Problem, ...] = ()
     names: tuple[tuple[str, str], ...] = ()
     """(lookup key, where it comes from: title, alias, stem, path, id)."""
+    aliases: tuple[str, ...] = ()
     tags: tuple[str, ...] = ()
     links: tuple[links.Link, ...] = ()
     passages: tuple[passages.Passage, ...] = ()
@@ -113,6 +114,7 @@ def _record(path: str, document: Document) -> Parsed:
         document=document,
         problems=tuple(problems),
         names=_names(path, title, record.aliases, record.id),
+        aliases=record.aliases,
         tags=_tags(record.tags, document),
         links=tuple(links.extract_links(document.body, document.body_line)),
         passages=tuple(_passages(document, title, whole=whole, summary=record.summary)),
@@ -129,6 +131,7 @@ def _note(path: str, document: Document) -> Parsed:
         title,
         document=document,
         names=_names(path, title, aliases, ids.note_id(path)),
+        aliases=tuple(aliases),
         tags=_tags(_texts(document.fields.get("tags")), document),
         links=tuple(links.extract_links(document.body, document.body_line)),
         passages=tuple(_passages(document, title, whole=False, summary=None)),

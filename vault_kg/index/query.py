@@ -34,15 +34,11 @@ FILTERS: Final = ("tag", "type")
 
 STOPWORDS: Final = frozenset(
     """
-    a about above after again all also am an and any are aren't as at be because been before being
-    below between both but by can can't cannot could couldn't did didn't do does doesn't doing don't
-    down during each few for from further had hadn't has hasn't have haven't having he her here hers
-    herself him himself his how i if in into is isn't it it's its itself just let's me might more
-    most must my myself no nor not of off on once only or other our ours ourselves out over own
-    same she should shouldn't so some such than that that's the their theirs them themselves then
-    there these they this those through to too under until up very was wasn't we were weren't what
-    what's when where which while who whom whose why will with won't would wouldn't you your yours
-    yourself yourselves
+    a about am an and are aren't as at be been being but by can't couldn't did didn't do does
+    doesn't doing don't for from had hadn't has hasn't have haven't having he her his how i if in is
+    isn't it it's its me my of on or our she shouldn't so than that that's the their them then these
+    they this those to us was wasn't we were weren't what what's when where which who whom whose why
+    with won't wouldn't you your
     """.split()  # noqa: SIM905  a list of words reads better as words
 )
 """English words that say nothing of what is looked for; they count where nothing else was asked."""
@@ -86,6 +82,7 @@ _CURLY: Final = str.maketrans("“”„‟＂", '"""""')
 _TYPED: Final = re.compile(r"[^\s\"()\[\]{}<>|,;!?*=^`“”„«»‹›…、。，；！？（）「」『』【】]+")
 _LEADING: Final = ".-_$@#~/"
 _TRAILING: Final = "+#%$_"
+_COMPOUND: Final = re.compile(r"\w[\w.]*(?:[-/][\w.]+)+")
 _ELIDED: Final = re.compile(r"\w{1,2}['’](?=\w{2})")
 _POSSESSIVE: Final = re.compile(r"['’][sS]?$")
 
@@ -182,7 +179,7 @@ def needles(term: str) -> tuple[Needle, ...]:
         found.append(Needle(term, words[:MAX_PHRASE]))
     if _ELIDED.match(term) and len(words) > 1:
         found.append(Needle(term, words[1 : MAX_PHRASE + 1]))
-    if "/" in folded and "://" not in folded and len(words) > 1:
+    if _COMPOUND.fullmatch(folded):
         parts = (word for word in words if len(word) > 2 and not _is_stopword(word))
         found += [Needle(word, (word,)) for word in parts if word.isalpha()]
     for run in runs:

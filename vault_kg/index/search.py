@@ -172,7 +172,7 @@ def _ordered(db: Database, hits: list[Hit]) -> list[Hit]:
 
 def _ids(db: Database, keys: set[int]) -> Mapping[int, str]:
     marks = ",".join(map(str, sorted(keys))) or "NULL"
-    return dict(db.rows(f"SELECT key, id || path FROM record WHERE key IN ({marks})"))  # type: ignore[arg-type]
+    return dict(db.rows(f"SELECT key, id || path FROM record WHERE key IN ({marks})"))
 
 
 def _passages(db: Database, keys: list[int]) -> dict[int, tuple[str, int, int, str]]:

@@ -28,6 +28,9 @@ if TYPE_CHECKING:
 Span = tuple[int, int]
 
 MAX_CHARS: Final = 240
+CLOSENESS_BONUS: Final = 0.2
+"""What a BM25 score gains at `closeness` 1, as a share of it; chosen on LoCoMo and Cranfield."""
+
 _CUT: Final = "…"
 
 

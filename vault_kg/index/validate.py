@@ -178,7 +178,7 @@ def _relationship_problems(record: Record, world: World) -> Iterator[tuple[str, 
             ),
         )
     elif types.get("from") and types.get("to"):
-        reason = world.ontology.allows_endpoints(declared.name, types["from"], types["to"])  # type: ignore[arg-type]
+        reason = world.ontology.allows_endpoints(declared.name, types["from"], types["to"])
         if reason:
             yield "type", Problem("endpoint_type", reason)
 

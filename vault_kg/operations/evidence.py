@@ -6,7 +6,7 @@ import base64
 import binascii
 import hashlib
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 from pydantic import Field, StringConstraints
 
@@ -188,7 +188,7 @@ def _retain(
     return ws.write(caller, operation, request, plan)
 
 
-def _view(source: sources.Source) -> dict[str, object]:
+def _view(source: sources.Source) -> dict[str, Any]:
     view = SourceView(**{k: getattr(source, k) for k in SourceView.model_fields})
     return view.model_dump(by_alias=True)
 

@@ -161,7 +161,7 @@ def knowledge_diagnostics(ws: Workspace, request: Diagnose, caller: Caller) -> D
         ],
         merge_candidates=[
             CandidateView(
-                first=c.first, second=c.second, type=c.type, strength=c.strength,  # type: ignore[arg-type]
+                first=c.first, second=c.second, type=c.type, strength=c.strength,
                 reason=c.reason,
             )
             for c in candidates

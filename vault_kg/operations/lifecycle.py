@@ -25,7 +25,7 @@ from vault_kg.operations.registry import operation
 from vault_kg.operations.save import SaveClaim, SaveRelationship
 from vault_kg.operations.targets import Target
 from vault_kg.operations.workspace import Workspace
-from vault_kg.records.frontmatter import Remove, Value
+from vault_kg.records.frontmatter import Remove, Value, edit, parse
 from vault_kg.state import conflicts, guards
 from vault_kg.state import journal as rows
 from vault_kg.state.guards import SUPERSEDED, WITHDRAWN, Guard
@@ -156,9 +156,9 @@ def _plan_correct(ws: Workspace, request: Correct, caller: Caller) -> Plan:
     targets.check_fence(target, request)
     save.check_ontology(ws, target.row.partition, request.expected_ontology_fingerprint)
     draft, warnings = _replacement(ws, request, caller, target)
-    document = targets.parse(draft.after or b"")
+    document = parse(draft.after or b"")
     replacement = Change(
-        draft.path, None, drafts.edit(document, {"supersedes": request.id}), draft.record_id,
+        draft.path, None, edit(document, {"supersedes": request.id}), draft.record_id,
         draft.kind, 1, "active", draft.partition,
     )  # fmt: skip
     assert draft.record_id is not None

@@ -34,6 +34,8 @@ class Get(Request):
     commit: Line | None = Field(None, description="As it stood in this Git commit.")
     as_of: AsOf | None = None
     follow_merges: bool = True
+    body_offset: int = Field(0, ge=0, description="Where in the body to begin.")
+    body_limit: Positive | None = Field(None, description="Characters of the body; else all.")
 
     @model_validator(mode="after")
     def _one_moment(self) -> Get:
@@ -101,6 +103,8 @@ class RecordView(Model):
     followed: list[str] = Field([], description="The merged pages that led here.")
     lifecycle_change: dict[str, Any] | None = None
     body: str
+    body_total: int = Field(0, description="Characters of the whole body.")
+    next_body_offset: int | None = Field(None, description="Where the rest of the body begins.")
     evidence: list[Cited]
     evidence_total: int
     backlinks: int
@@ -147,29 +151,7 @@ def knowledge_get(ws: Workspace, request: Get, caller: Caller) -> RecordView:
     """Read one record by its id: every field, its body, revision and hash (the fences of a change),
     whether default reads see it and why not, and its evidence with the quoted lines. A merged page
     leads to its survivor. Also as it stood at a revision, a commit or a time."""
-    if ids.is_note(request.id):
-        return _note(ws, request, caller)
-    wanted, followed = _follow(ws, request)
-    targets.known(ws, caller, wanted)
-    moment = request.as_of or _moment(request)
-    if moment is not None:
-        head, said = revision_as_of(ws, wanted, moment)
-        return _historical(ws, caller, head, said, followed)
-    head = targets.known(ws, caller, wanted)
-    ws.look_at([head.path])
-    head = targets.known(ws, caller, wanted)
-    row = targets.one_row(ws, wanted, head)
-    content = files.read(ws.vault.root, row.path)
-    if content is None:
-        raise targets.missing(head)
-    _, record = targets.read(row.path, content)
-    reasons = [
-        Why(code=r.code, record=r.record, message=r.message)
-        for r in eligibility.explain(ws.database, wanted, ws.now())
-        if r.record is None or r.record == wanted or _seen(ws, caller, r.record)
-    ]
-    eligible = row.current(ws.now())
-    return _view(ws, caller, row, record, reasons, eligible, followed)
+    return _part(_whole(ws, request, caller), request)
 
 
 @operation("read", HistoryView)
@@ -211,6 +193,47 @@ def plain_body(body: str) -> str:
     return body.replace("\r\n", "\n").strip("\n")
 
 
+def _whole(ws: Workspace, request: Get, caller: Caller) -> RecordView:
+    if ids.is_note(request.id):
+        return _note(ws, request, caller)
+    wanted, followed = _follow(ws, request)
+    targets.known(ws, caller, wanted)
+    moment = request.as_of or _moment(request)
+    if moment is not None:
+        head, said = revision_as_of(ws, wanted, moment)
+        return _historical(ws, caller, head, said, followed)
+    head = targets.known(ws, caller, wanted)
+    ws.look_at([head.path])
+    head = targets.known(ws, caller, wanted)
+    row = targets.one_row(ws, wanted, head)
+    content = files.read(ws.vault.root, row.path)
+    if content is None:
+        raise targets.missing(head)
+    _, record = targets.read(row.path, content)
+    reasons = [
+        Why(code=r.code, record=r.record, message=r.message)
+        for r in eligibility.explain(ws.database, wanted, ws.now())
+        if r.record is None or r.record == wanted or _seen(ws, caller, r.record)
+    ]
+    eligible = row.current(ws.now())
+    return _view(ws, caller, row, record, reasons, eligible, followed)
+
+
+def _part(view: RecordView, request: Get) -> RecordView:
+    """Return a view with the part of the body that was asked for, and where the rest begins."""
+    total = len(view.body)
+    if request.body_offset > total:
+        raise InvalidArgument(f"bodyOffset is past the body's {total} characters", total=total)
+    end = total if request.body_limit is None else request.body_offset + request.body_limit
+    return view.model_copy(
+        update={
+            "body": view.body[request.body_offset : end],
+            "body_total": total,
+            "next_body_offset": end if end < total else None,
+        }
+    )
+
+
 def _follow(ws: Workspace, request: Get) -> tuple[str, list[str]]:
     chain = merges.targets(ws.database)
     if not request.follow_merges or request.revision or request.commit or request.id not in chain:
@@ -231,7 +254,7 @@ def _follow(ws: Workspace, request: Get) -> tuple[str, list[str]]:
 
 def _moment(request: Get) -> AsOf | None:
     if request.revision is not None or request.commit is not None:
-        return AsOf(revision=request.revision, commit=request.commit)
+        return AsOf(revision=request.revision, commit=request.commit, time=None)
     return None
 
 

@@ -1,8 +1,8 @@
 """The front matter of a Markdown file, read within bounds and written without touching the rest.
 
-The block is a line `---` at the first byte (a byte order mark may stand before it), YAML, and a line
-`---` or `...`; what follows is the body. A block behind blank lines is not front matter. What a write
-does not change keeps its bytes: comments, order, quoting, line breaks, the mark and the body.
+The block is a line `---` at the first byte (a byte order mark may stand before it), YAML, and a
+line `---` or `...`; what follows is the body. A block behind blank lines is not front matter. What
+a write does not change keeps its bytes: comments, order, quoting, line breaks, mark and body.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ MAX_RECORD_BYTES: Final = 10_000_000
 _BOM: Final = "\ufeff"
 _OPENING: Final = re.compile(r"---[ \t]*(?:\r\n|\n|\r|\Z)")
 _CLOSING: Final = re.compile(r"(?<=[\r\n])(?:---|\.\.\.)[ \t]*(?:\r\n|\n|\r|\Z)")
-_BLANK_THEN_FENCE: Final = re.compile(r"(?:[ \t]*(?:\r\n|\n|\r))+(?=---[ \t]*(?:\r\n|\n|\r))")
+_BLANK_THEN_FENCE: Final = re.compile(r"(?:[ \t]*(?>\r\n|\n|\r))+(?=---[ \t]*[\r\n])")
 
 
 class FrontMatterError(ValueError):

@@ -6,30 +6,24 @@ lists that stay are entered, so that what stands in them unchanged keeps its com
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from difflib import SequenceMatcher
+from collections.abc import Iterator
 from functools import partial
-from typing import Final
 
-from vault_kg.records.yaml_layout import Layout, TooTangled, is_block, is_empty
-from vault_kg.records.yaml_nodes import Alias, Entry, Mapping, Node, Scalar, Sequence
-from vault_kg.records.yaml_patch import Patch
-from vault_kg.records.yaml_scalars import Value, identity, same
+from vault_kg.records.yaml_flow import FlowChanges, Replace
+from vault_kg.records.yaml_layout import Layout, TooTangled, is_block, is_empty, quote
+from vault_kg.records.yaml_nodes import Alias, Entry, Mapping, Node, Sequence, walk
+from vault_kg.records.yaml_patch import Patch, differences
+from vault_kg.records.yaml_scalars import Value, same
 from vault_kg.records.yaml_writer import (
     INDENT,
     block_lines,
     entry_lines,
-    flow_entry,
     flow_text,
     indented,
     item_lines,
     literal,
     scalar,
 )
-
-_MAX_COMPARED: Final = 250_000  # pairs of items; beyond it a list is compared by position
-
-Replace = Callable[[Value], None]
 
 
 class Changer:
@@ -41,6 +35,7 @@ class Changer:
         self._patch = Patch(layout.text, newline)
         self._dropped: list[Node] = []
         self._entered: list[Node] = []
+        self._flow = FlowChanges(layout, self._patch, self._dropped, self._update)
 
     def run(self, root: Node | None, expected: dict[str, Value], forced: frozenset[str]) -> str:
         """Return the text changed so that its root should read as `expected`.
@@ -63,7 +58,7 @@ class Changer:
         elif forced:
             raise TooTangled
         else:
-            self._update(root, expected, partial(self._replace_text, root))
+            self._update(root, expected, partial(self._flow.replace, root))
         if root is not None:
             self._expand_aliases(root)
         return self._patch.applied()
@@ -90,7 +85,7 @@ class Changer:
                 return False
             self._entered.append(old)
             if old.flow:
-                self._flow_mapping(old, new)
+                self._flow.mapping(old, new)
             else:
                 end = self._layout.line_end(self._layout.entry_tail(old.entries[-1]))
                 self._block_mapping(old, new, frozenset(), end)
@@ -98,7 +93,7 @@ class Changer:
         if isinstance(old, Sequence) and isinstance(new, list) and old.items and new:
             self._entered.append(old)
             if old.flow:
-                self._flow_sequence(old, new)
+                self._flow.sequence(old, new)
             else:
                 self._block_sequence(old, new)
             return True
@@ -179,7 +174,7 @@ class Changer:
             return "", block_lines(new, indent, self._literals)
         block = literal(new) if self._literals and isinstance(new, str) else None
         if block is None:
-            return scalar(new, _quote(old)), []
+            return scalar(new, quote(old)), []
         return block[0], indented(block[1], column + INDENT)
 
     def _offset(self, old: Node, column: int) -> int:
@@ -194,7 +189,7 @@ class Changer:
         layout = self._layout
         dashes = layout.dashes(old)
         column = layout.column(dashes[0])
-        for old_from, old_to, new_from, new_to in _differences(old.value, new):
+        for old_from, old_to, new_from, new_to in differences(old.value, new):
             common = min(old_to - old_from, new_to - new_from)
             for i in range(common):
                 item, dash = old.items[old_from + i], dashes[old_from + i]
@@ -230,69 +225,11 @@ class Changer:
         else:
             self._patch.put(item.start, item.end, head)
 
-    # Flow style
-
-    def _flow_mapping(self, old: Mapping, new: dict[str, Value]) -> None:
-        spans = [(entry.key.start, max(entry.key.end, entry.value.end)) for entry in old.entries]
-        kept = [entry.name in new for entry in old.entries]
-        for entry, stays in zip(old.entries, kept, strict=True):
-            if stays:
-                replace = partial(self._replace_in_flow_entry, entry)
-                self._update(entry.value, new[entry.name], replace)
-            else:
-                self._dropped += (entry.key, entry.value)
-        self._remove_from_flow(spans, kept)
-        last = max(i for i, stays in enumerate(kept) if stays)
-        for key, value in new.items():
-            if key not in old.value:
-                self._patch.put(spans[last][1], spans[last][1], f", {flow_entry(key, value)}")
-
-    def _replace_in_flow_entry(self, entry: Entry, new: Value) -> None:
-        if not is_empty(entry.value):
-            self._replace_text(entry.value, new)
-            return
-        self._dropped.append(entry.value)
-        key_end, value_start = entry.key.end, entry.value.start
-        colon = self._layout.text.find(":", key_end, value_start)
-        at, head = (key_end, ": ") if colon < 0 else (colon + 1, " ")
-        self._patch.put(at, at, head + flow_text(new))
-
-    def _flow_sequence(self, old: Sequence, new: list[Value]) -> None:
-        spans = [(item.start, item.end) for item in old.items]
-        kept = [True] * len(spans)
-        for old_from, old_to, new_from, new_to in _differences(old.value, new):
-            common = min(old_to - old_from, new_to - new_from)
-            for i in range(common):
-                item = old.items[old_from + i]
-                self._update(item, new[new_from + i], partial(self._replace_text, item))
-            for i in range(old_from + common, old_to):
-                self._dropped.append(old.items[i])
-                kept[i] = False
-            for value in new[new_from + common : new_to]:
-                place = old_from + common
-                at = spans[place - 1][1] if place else spans[0][0]
-                written = flow_text(value)
-                self._patch.put(at, at, f", {written}" if place else f"{written}, ")
-        self._remove_from_flow(spans, kept)
-
-    def _remove_from_flow(self, spans: list[tuple[int, int]], kept: list[bool]) -> None:
-        """Cut members of a flow collection, each with the comma that it no longer needs."""
-        first = kept.index(True)
-        for i, stays in enumerate(kept):
-            if not stays and i < first:
-                self._patch.put(spans[i][0], spans[i + 1][0], "")
-            elif not stays:
-                self._patch.put(spans[i - 1][1], spans[i][1], "")
-
-    def _replace_text(self, node: Node, new: Value) -> None:
-        self._dropped.append(node)
-        self._patch.put(node.start, node.end, flow_text(new, _quote(node)))
-
     # What aliases refer to
 
     def _expand_aliases(self, root: Node) -> None:
         """Write out the aliases that stay of anchors that went, or whose content changes."""
-        lost = {id(node) for top in self._dropped for node in _walk(top) if node.anchor}
+        lost = {id(node) for top in self._dropped for node in walk(top) if node.anchor}
         lost |= {id(node) for node in self._entered if node.anchor}
         if lost:
             self._expand_in(root, lost, {id(node) for node in self._dropped})
@@ -309,13 +246,13 @@ class Changer:
     def _members(self, node: Node) -> Iterator[tuple[Node, Replace]]:
         """Yield what stands in a collection, each with the way to replace it."""
         if isinstance(node, Mapping):
-            in_entry = self._replace_in_flow_entry if node.flow else self._replace_in_entry
+            in_entry = self._flow.replace_in_entry if node.flow else self._replace_in_entry
             for entry in node.entries:
-                yield entry.key, partial(self._replace_text, entry.key)
+                yield entry.key, partial(self._flow.replace, entry.key)
                 yield entry.value, partial(in_entry, entry)
         elif isinstance(node, Sequence) and node.flow:
             for item in node.items:
-                yield item, partial(self._replace_text, item)
+                yield item, partial(self._flow.replace, item)
         elif isinstance(node, Sequence):
             for item, dash in zip(node.items, self._layout.dashes(node), strict=True):
                 yield item, partial(self._replace_in_item, item, dash)
@@ -326,34 +263,3 @@ class Changer:
             self._patch.put(colon, end, "")
         else:
             self._patch.put(start, end, head if start > colon else f" {head}")
-
-
-def _walk(node: Node) -> Iterator[Node]:
-    yield node
-    if isinstance(node, Sequence):
-        for item in node.items:
-            yield from _walk(item)
-    elif isinstance(node, Mapping):
-        for entry in node.entries:
-            yield entry.key
-            yield from _walk(entry.value)
-
-
-def _quote(node: Node) -> str | None:
-    return node.style if isinstance(node, Scalar) and node.style in ("'", '"') else None
-
-
-def _differences(old: list[Value], new: list[Value]) -> Iterator[tuple[int, int, int, int]]:
-    """Yield the ranges of two lists that differ, in order: `old[a:b]` becomes `new[c:d]`."""
-    left, right = [identity(value) for value in old], [identity(value) for value in new]
-    shorter = min(len(left), len(right))
-    head = next((i for i in range(shorter) if left[i] != right[i]), shorter)
-    rest = shorter - head
-    tail = next((i for i in range(rest) if left[-1 - i] != right[-1 - i]), rest)
-    left, right = left[head : len(left) - tail], right[head : len(right) - tail]
-    if len(left) * len(right) > _MAX_COMPARED:
-        yield head, head + len(left), head, head + len(right)
-        return
-    for kind, a, b, c, d in SequenceMatcher(None, left, right, autojunk=False).get_opcodes():
-        if kind != "equal":
-            yield head + a, head + b, head + c, head + d

@@ -21,7 +21,7 @@ from vault_kg.records.yaml_nodes import (
     Sequence,
     YamlError,
 )
-from vault_kg.records.yaml_scalars import MAX_DEPTH, Value, resolve
+from vault_kg.records.yaml_scalars import MAX_DEPTH, SURROGATE, Value, resolve
 
 MAX_VALUES: Final = 100_000
 MAX_ALIASED: Final = 10_000
@@ -77,6 +77,8 @@ class Composer:
         text: str = event.value
         if self._restore:
             text = text.translate(self._restore)
+        if not text.isascii() and SURROGATE.search(text):  # PyYAML's own parser lets it pass
+            raise YamlError(self.line, "an escape means half of a surrogate pair")
         style = event.style or None
         value: Value = text
         if event.tag is not None:

@@ -73,12 +73,13 @@ class _Editor:
         return None
 
     def whole(self, begin: int) -> str:
-        """Return the text with all of its content written anew.
+        """Return the text with all of its content written anew, below the comments it had.
 
         Raises:
             YamlError: Even so it does not read as asked: it exceeds a bound.
         """
-        lines = block_lines(self._expected, 0, literals=False)
+        lines = self._layout.comments(begin, self._tree.root)
+        lines += block_lines(self._expected, 0, literals=False)
         written = self._layout.text[:begin] + "".join(line + self._newline for line in lines)
         root = compose(written).root
         if not same(root.value if root else {}, self._expected):

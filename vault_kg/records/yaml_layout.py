@@ -6,13 +6,14 @@ import re
 from bisect import bisect_right
 from typing import Final
 
-from vault_kg.records.yaml_nodes import Entry, Mapping, Node, Scalar, Sequence
+from vault_kg.records.yaml_nodes import Entry, Mapping, Node, Scalar, Sequence, walk
 
-LINE_BREAK: Final = re.compile(r"\r\n|\n|\r")
+LINE_BREAK: Final = re.compile(r"(?>\r\n|\n|\r)")
 
 _COLON: Final = re.compile(r"[ \t]*:")
 _KEY_LEAD: Final = re.compile(r"[ ]*(?:-[ \t]+)*")
-_TO_DASH: Final = re.compile(r"(?:[ \t]*(?:#[^\r\n]*)?(?:\r\n|\n|\r))*[ \t]*(?=-)")
+_TO_DASH: Final = re.compile(r"(?:[ \t]*(?:#[^\r\n]*)?(?>\r\n|\n|\r))*[ \t]*(?=-)")
+_COMMENT: Final = re.compile(r"(?<=[\r\n])[ \t]*(#[^\r\n]*)")
 _PROPERTIES: Final = re.compile(r"(?:[&!][^\s]*[ \t]*)*")
 _BLOCK_HEADER: Final = re.compile(r"[|>][-+0-9]*")
 
@@ -91,10 +92,23 @@ class Layout:
             position = self.line_end(self.tail(item))
         return found
 
+    def comments(self, begin: int, root: Node | None) -> list[str]:
+        """Return the comments that have lines of their own, from a position on."""
+        texts = [node for node in walk(root) if isinstance(node, Scalar)] if root else []
+        return [
+            match.group(1)
+            for match in _COMMENT.finditer(self.text, begin)
+            if not any(node.start < match.start(1) < node.end for node in texts)
+        ]
+
     def properties_end(self, node: Node) -> int:
         """Return the position behind a node's anchor and tag, if it has any."""
         match = _PROPERTIES.match(self.text, node.start)
         return match.end() if match else node.start
+
+    def has_braces(self, node: Mapping) -> bool:
+        """Tell whether a flow mapping has braces; the pair in `[a: b]` has none."""
+        return self.text[node.end - 1] == "}"
 
     def head_end(self, node: Node) -> int:
         """Return the end of what a value has on the line on which it starts.
@@ -128,3 +142,8 @@ def is_block(node: Node) -> bool:
 def is_empty(node: Node) -> bool:
     """Tell whether a value is written as nothing at all."""
     return isinstance(node, Scalar) and node.start == node.end
+
+
+def quote(node: Node) -> str | None:
+    """Return the quote that a value is written in, None for a value without."""
+    return node.style if isinstance(node, Scalar) and node.style in ("'", '"') else None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
@@ -89,3 +90,15 @@ class Tree(NamedTuple):
 
     root: Node | None
     notices: tuple[Notice, ...]
+
+
+def walk(node: Node) -> Iterator[Node]:
+    """Yield a node and all that stands in it, keys included, in no order to rely on."""
+    yield node
+    if isinstance(node, Sequence):
+        for item in node.items:
+            yield from walk(item)
+    elif isinstance(node, Mapping):
+        for entry in node.entries:
+            yield entry.key
+            yield from walk(entry.value)

@@ -1,10 +1,15 @@
-"""A set of replacements in one text, applied together."""
+"""A set of replacements in one text, applied together; and what differs between two lists."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from difflib import SequenceMatcher
+from typing import Final
 
 from vault_kg.records.yaml_layout import TooTangled
+from vault_kg.records.yaml_scalars import Value, identity
+
+_MAX_COMPARED: Final = 250_000  # pairs of items; beyond it a list is compared by position
 
 
 class Patch:
@@ -49,3 +54,19 @@ class Patch:
             parts += (self._text[position:start], new)
             position = end
         return "".join([*parts, self._text[position:]])
+
+
+def differences(old: list[Value], new: list[Value]) -> Iterator[tuple[int, int, int, int]]:
+    """Yield the ranges of two lists that differ, in order: `old[a:b]` becomes `new[c:d]`."""
+    left, right = [identity(value) for value in old], [identity(value) for value in new]
+    shorter = min(len(left), len(right))
+    head = next((i for i in range(shorter) if left[i] != right[i]), shorter)
+    rest = shorter - head
+    tail = next((i for i in range(rest) if left[-1 - i] != right[-1 - i]), rest)
+    left, right = left[head : len(left) - tail], right[head : len(right) - tail]
+    if len(left) * len(right) > _MAX_COMPARED:
+        yield head, head + len(left), head, head + len(right)
+        return
+    for kind, a, b, c, d in SequenceMatcher(None, left, right, autojunk=False).get_opcodes():
+        if kind != "equal":
+            yield head + a, head + b, head + c, head + d

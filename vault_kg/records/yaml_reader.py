@@ -7,7 +7,7 @@ the YAML 1.2 core schema; `<<` is a key like any other.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from itertools import chain
 from typing import Any, Final
 
@@ -19,7 +19,8 @@ from vault_kg.records.yaml_nodes import Node, Notice, Scalar, Tree, YamlError
 from vault_kg.records.yaml_scalars import Value
 
 _MAX_COLONS: Final = 20  # how often reading starts again behind an unquoted colon
-_OLD_BREAKS: Final = re.compile("[\x85\u2028\u2029]")
+_ODD: Final = re.compile("[\x85\u2028\u2029\ufeff]")
+_MARK_ON_LINE: Final = re.compile("(?:\\A|[\r\n])\ufeff")
 _UNREADABLE: Final = re.compile(
     "[^\t\n\r\x20-\x7e\x85\xa0-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]"
 )
@@ -28,7 +29,7 @@ _NO_COLON: Final = "mapping values are not allowed"
 _WORD: Final = r"[^\s:#'\"\[\]{}&*!|>%@`,?-]"  # how a plain scalar may begin, and more strictly so
 _KEY: Final = rf"""(?:"[^"\\\r\n]*"|'[^'\r\n]*'|{_WORD}(?:[^:#\r\n]|:(?!\s))*)"""
 _PLAIN_ENTRY: Final = re.compile(rf"([ ]*(?:- +)*){_KEY}:[ \t]+{_WORD}")
-_NEXT_LINE: Final = re.compile(r"[^\r\n]*(?:[\r\n]+[ \t]*)*[\r\n]([ \t]*)([^\s])")
+_NEXT_LINE: Final = re.compile(r"[^\r\n]*(?:[\r\n][ \t]*)*[\r\n]([ \t]*)([^\s])")
 _PARSER: Callable[[str], Any] = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 
 
@@ -44,7 +45,7 @@ def compose(text: str) -> Tree:
     Raises:
         YamlError: It is not YAML, holds more than one document, or exceeds a bound.
     """
-    shown, restore = _hide_old_breaks(text)
+    shown, restore = _hide_odd(text)
     notices: list[Notice] = []
     while True:
         try:
@@ -126,18 +127,24 @@ def _is_forgivable(shown: str, index: int) -> bool:
     return len(following.group(1)) <= len(entry.group(1))
 
 
-def _hide_old_breaks(text: str) -> tuple[str, dict[int, str]]:
-    """Show NEL, LS and PS to the parser as private characters.
+def _hide_odd(text: str) -> tuple[str, dict[int, str]]:
+    """Show NEL, LS, PS and byte order marks to the parser as private characters.
 
-    PyYAML follows YAML 1.1, where they end a line; in YAML 1.2 they are characters like any other.
+    PyYAML follows YAML 1.1, where the first three end a line, and skips a mark at the beginning of
+    one; in YAML 1.2 they are characters like any other.
     """
-    found = sorted(set(_OLD_BREAKS.findall(text)))
+    found = sorted(set(_ODD.findall(text)))
     if not found:
         return text, {}
+    if mark := _MARK_ON_LINE.search(text):
+        line = len(LINE_BREAK.findall(text, 0, mark.end())) + 1
+        raise YamlError(line, "begins with a byte order mark; remove it")
     stand_in = dict(zip(found, _unused(text), strict=False))
     shown = text.translate({ord(old): new for old, new in stand_in.items()})
     return shown, {ord(new): old for old, new in stand_in.items()}
 
 
-def _unused(text: str) -> filter[str]:
-    return filter(lambda character: character not in text, map(chr, chain(*_STAND_INS)))
+def _unused(text: str) -> Iterator[str]:
+    """Return private characters that a text does not hold."""
+    present = set(text)
+    return (character for character in map(chr, chain(*_STAND_INS)) if character not in present)

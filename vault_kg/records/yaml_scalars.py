@@ -29,7 +29,7 @@ _DECIMAL: Final = re.compile(r"[-+]?[0-9]+")
 _OCTAL: Final = re.compile(r"0o[0-7]+")
 _HEXADECIMAL: Final = re.compile(r"0x[0-9a-fA-F]+")
 _FLOAT: Final = re.compile(r"[-+]?(?:\.[0-9]+|[0-9]+(?:\.[0-9]*)?)(?:[eE][-+]?[0-9]+)?")
-_SURROGATE: Final = re.compile("[\ud800-\udfff]")
+SURROGATE: Final = re.compile("[\ud800-\udfff]")
 
 
 def resolve(text: str) -> bool | int | float | str | None:
@@ -121,7 +121,7 @@ def checked_key(key: object, where: str) -> str:
 
 
 def _checked_text(text: str, where: str) -> str:
-    if _SURROGATE.search(text):
+    if SURROGATE.search(text):
         raise ValueError(f"{where}: holds half of a surrogate pair, which no UTF-8 file can hold")
     return str.__str__(text)
 

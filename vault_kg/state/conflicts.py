@@ -68,7 +68,7 @@ def blocked(db: Database) -> dict[str, str]:
     rows = db.rows(
         "SELECT record_id, id FROM conflict WHERE resolved_at IS NULL AND record_id IS NOT NULL"
     )
-    return dict(rows)  # type: ignore[arg-type]
+    return dict(rows)
 
 
 def blocking(db: Database, record_id: str) -> str | None:

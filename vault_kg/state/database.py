@@ -129,6 +129,10 @@ class Database:
             if self.connection.in_transaction:
                 self.connection.execute("ROLLBACK")
 
+    def checkpoint(self) -> None:
+        """Move everything from the write-ahead log into the database file."""
+        self.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+
     def backup(self, target: Path) -> None:
         """Copy the database to a new file with SQLite's online backup; never a copy of live files."""
         destination = apsw.Connection(str(target))

@@ -47,7 +47,7 @@ def of(db: Database, record_id: str) -> dict[str, Guard]:
 def lifecycles(db: Database) -> dict[str, str]:
     """Return the lifecycle that guards impose on each guarded record; withdrawal outranks."""
     rows = db.rows("SELECT record_id, kind FROM guard ORDER BY kind")  # superseded, then withdrawn
-    return dict(rows)  # type: ignore[arg-type]
+    return dict(rows)
 
 
 def everything(db: Database) -> list[Guard]:

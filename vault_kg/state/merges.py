@@ -98,7 +98,7 @@ def contributions(db: Database, merge_id: int) -> list[Contribution]:
 
 def targets(db: Database) -> dict[str, str]:
     """Return the survivor of each absorbed page, one hop."""
-    return dict(db.rows("SELECT absorbed, survivor FROM merge WHERE undone_by IS NULL"))  # type: ignore[arg-type]
+    return dict(db.rows("SELECT absorbed, survivor FROM merge WHERE undone_by IS NULL"))
 
 
 def resolve(targets: dict[str, str], record_id: str) -> str | None:
@@ -128,4 +128,4 @@ def decline(db: Database, pair: tuple[str, str], reason: str, actor: str, at: st
 
 def declined(db: Database) -> set[tuple[str, str]]:
     """Return the declined pairs, each in sorted order."""
-    return set(db.rows("SELECT first, second FROM merge_declined"))  # type: ignore[arg-type]
+    return set(db.rows("SELECT first, second FROM merge_declined"))

@@ -35,6 +35,9 @@ __all__ = [
 ]
 
 
+_LOOSE_ARE_MANY = 6700
+
+
 @dataclass(frozen=True)
 class _Repository:
     """A repository that was found, with what works on it."""
@@ -107,8 +110,32 @@ class History:
             InvalidArgument: A trailer is not of one line, or a path is both a file and a folder.
         """
         with self._writing:
+            if not requests and self._open() is None:
+                return []
             self._ensure()
             return self._existing().committer.commit(requests)
+
+    def tidy(self) -> bool:
+        """Pack loose objects once there are many; nothing is removed that is not in a pack.
+
+        Git does so after a person's commits; a vault that only agents write to needs it done.
+
+        Returns:
+            Whether there were enough.
+
+        Raises:
+            GitUnavailable: Git cannot pack them.
+        """
+        repository = self._open()
+        # Object names are evenly spread: as `git gc --auto`, judge by one of 256 folders.
+        sample = list((repository.layout.objects / "17").glob("*")) if repository else []
+        if 256 * len(sample) < _LOOSE_ARE_MANY:
+            return False
+        packing = ("repack", "-d", "-l", "-q", "--geometric=2", "--no-write-bitmap-index")
+        done = self._git.run(*packing)
+        if done.returncode != 0:
+            raise GitUnavailable(f"objects cannot be packed: {done.complaint}", "git_failed")
+        return True
 
     @staticmethod
     def blob_id(content: bytes, object_format: str = "sha1") -> str:
@@ -183,7 +210,7 @@ class History:
     def _describe(self, repository: _Repository) -> dict[str, Any]:
         layout = repository.layout
         branch = current_branch(self._git, layout)
-        operation = operation_in_progress(layout)
+        operation = operation_in_progress(self._git, layout)
         locked = layout.index_lock.exists()
         reason = operation or (branch is None and "detached_head") or (locked and "index_locked")
         return {

@@ -90,12 +90,13 @@ class Committer:
         self._layout = layout
         self._reader = reader
         self._mover = HeadMover(git)
-        self._known: dict[str, git_message.ParsedCommit] = {}
+        self._seen: dict[str, git_message.ParsedCommit] = {}
         self._index = IndexKeeper(git, layout)
 
     def close(self) -> None:
         """End the process that moves the branch; the next commit starts another."""
         self._mover.stop()
+        self._index.release()
 
     def commit(self, requests: Sequence[CommitRequest]) -> list[str]:
         """Commit each request on top of the one before and return their ids.
@@ -107,16 +108,19 @@ class Committer:
             GitUnavailable: Git cannot be used here.
         """
         for attempt in range(_ATTEMPTS):
-            require_quiet(self._git, self._layout)
-            if not wait_for_index(self._layout, lambda: not self._layout.index_lock.exists()):
-                lock = self._layout.index_lock
-                message = f"another Git process holds {lock}: if none runs, remove that file"
-                raise GitPending(message, "index_locked")
+            self._require_quiet()
             plan = self._plan(requests)
             if self._carry_out(plan):
                 return plan.ids
             time.sleep(random.uniform(0, 0.01 * (attempt + 1)))
         raise GitPending("the branch kept moving while we committed", "ref_moved")
+
+    def _require_quiet(self) -> None:
+        require_quiet(self._git, self._layout)
+        lock = self._layout.index_lock
+        if not wait_for_index(self._layout, lambda: not lock.exists()):
+            message = f"another Git process holds {lock}: if none runs, remove that file"
+            raise GitPending(message, "index_locked")
 
     def _plan(self, requests: Sequence[CommitRequest]) -> _Plan:
         head = self._reader.read("HEAD")
@@ -174,14 +178,14 @@ class Committer:
         return made
 
     def _parsed(self, oid: str) -> git_message.ParsedCommit | None:
-        if oid not in self._known:
+        if oid not in self._seen:
             found = self._reader.read(oid)
             if found is None:
                 return None
-            if len(self._known) >= 2 * _LOOKED_BACK:
-                self._known.clear()
-            self._known[oid] = git_message.parse_commit(found.data)
-        return self._known[oid]
+            if len(self._seen) >= 2 * _LOOKED_BACK:
+                self._seen.clear()
+            self._seen[oid] = git_message.parse_commit(found.data)
+        return self._seen[oid]
 
     def _position(
         self,
@@ -213,7 +217,7 @@ class Committer:
         if plan.tip is None or plan.tip == plan.head:
             self._settle(owed, targets, None)
             return True
-        written = plan.objects.write(self._git)
+        written = plan.objects.write(self._git, self._index.notes)
         with self._prepare(owed, targets) or contextlib.nullcontext() as prepared:
             with explaining(self._layout.objects):
                 written.wait()

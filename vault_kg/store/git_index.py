@@ -15,7 +15,7 @@ from bisect import bisect_left
 from typing import TYPE_CHECKING
 
 from vault_kg.store.git_index_file import UNMERGED, IndexFile, folders_of
-from vault_kg.store.git_index_swap import PreparedIndex, clear_leftovers, signature
+from vault_kg.store.git_index_swap import PreparedIndex, clear_leftovers, hold, signature
 from vault_kg.store.git_objects import object_id
 from vault_kg.store.git_trees import Entry
 
@@ -36,12 +36,16 @@ Targets = dict[bytes, Entry | None]
 
 
 class IndexKeeper:
-    """Brings the index of one working tree up to the head."""
+    """Brings the index of one working tree up to the head.
+
+    What the index does not know yet is noted in files, each held by the process that made it for as
+    long as that can settle it itself.
+    """
 
     def __init__(self, git: Git, layout: Layout) -> None:
         self._git = git
         self._layout = layout
-        self._notes: list[Path] = []
+        self._notes: dict[Path, int] = {}
 
     def owe(self, changes: list[TreeChange]) -> Owed:
         """Note changes that the index does not know yet, and return all that is owed.
@@ -51,21 +55,39 @@ class IndexKeeper:
         Raises:
             OSError: The repository may not be written to.
         """
+        self.release()
         owed: Owed = {}
-        folder = self._layout.own
-        self._notes = sorted(folder.glob("owed.*"))
-        for note in self._notes:
+        for note in self._layout.own.glob("owed.*"):
             with contextlib.suppress(OSError, ValueError):
+                self._notes[note] = hold(note)
                 for path, before in _read_note(note.read_bytes()):
                     owed.setdefault(path, set()).add(before)
         for change in changes:
             owed.setdefault(change.path, set()).add(change.before)
         if changes:
-            folder.mkdir(exist_ok=True)
-            note = folder / f"owed.{secrets.token_hex(6)}"
-            note.write_bytes(b"".join(_note_line(change) for change in changes))
-            self._notes.append(note)
+            self._note(b"".join(_note_line(change) for change in changes))
         return owed
+
+    def _note(self, content: bytes) -> None:
+        self._layout.own.mkdir(exist_ok=True)
+        token = secrets.token_hex(6)
+        unnamed = self._layout.own / f"index.{token}.note"  # nobody else's before it is held
+        unnamed.write_bytes(content)
+        held = hold(unnamed)
+        note = self._layout.own / f"owed.{token}"
+        unnamed.rename(note)
+        self._notes[note] = held
+
+    @property
+    def notes(self) -> list[Path]:
+        """The files in which all that is owed is noted."""
+        return list(self._notes)
+
+    def release(self) -> None:
+        """Leave what is owed to whoever commits next."""
+        for held in self._notes.values():
+            os.close(held)
+        self._notes.clear()
 
     def prepare(self, owed: Owed, targets: Targets) -> PreparedIndex:
         """Make the new index beside the old one.
@@ -114,6 +136,7 @@ class IndexKeeper:
         if outcome:
             for note in self._notes:
                 note.unlink(missing_ok=True)
+        self.release()
         return bool(outcome)
 
     def _let_git_make(self, prepared: PreparedIndex, accepted: Owed, targets: Targets) -> None:

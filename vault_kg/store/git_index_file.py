@@ -22,6 +22,7 @@ _STAT = struct.Struct(">10I")
 _MODE_AT = 24
 _LONGEST_NAME = 0xFFF
 _EXTENDED = 0x4000
+_INTENT_TO_ADD = 0x20
 _STAGE = 0x3000
 _EXTENSION = struct.Struct(">4sI")
 _CACHED_TREES = b"TREE"
@@ -55,11 +56,11 @@ class IndexFile:
         self._extensions = list(_extensions(self._data[self._offsets[-1] : -oid_size]))
 
     def entry(self, path: bytes) -> Entry | None:
-        """Return what the index has for a path, or None."""
+        """Return what the index has for a path; the intent to add a file is nothing yet."""
         position = self._position(path)
-        if not self._has(position, path):
-            return None
         offset = self._offsets[position]
+        if not self._has(position, path) or self._is_intent(offset):
+            return None
         (mode,) = struct.unpack_from(">I", self._data, offset + _MODE_AT)
         unmerged = self._flags(offset) & _STAGE
         oid = self._data[offset + _STAT.size : offset + self._flags_at].hex()
@@ -121,6 +122,10 @@ class IndexFile:
 
     def _flags(self, offset: int) -> int:
         return int.from_bytes(self._data[offset + self._flags_at : offset + self._flags_at + 2])
+
+    def _is_intent(self, offset: int) -> bool:
+        extended = self._data[offset + self._flags_at + 2]
+        return bool(self._flags(offset) & _EXTENDED and extended & _INTENT_TO_ADD)
 
     def _name(self, position: int) -> bytes:
         offset = self._offsets[position]

@@ -74,6 +74,7 @@ class PreparedIndex:
         self._failed = not succeeded
         if succeeded and self._held is not None:
             os.close(self._held)
+            self.scratch.chmod(self._mode)
             self._hold()
 
     def install(self) -> bool | None:
@@ -103,9 +104,7 @@ class PreparedIndex:
         self._mode, self._time, self._signature = seen.st_mode, seen.st_mtime_ns, signature(seen)
 
     def _hold(self) -> None:
-        self._held = os.open(self.scratch, os.O_RDONLY)
-        if fcntl is not None:
-            fcntl.flock(self._held, fcntl.LOCK_EX)
+        self._held = hold(self.scratch)
         self._made = True
 
     def _take_lock(self) -> bool:
@@ -133,14 +132,29 @@ def wait_for_index(layout: Layout, attempt: Callable[[], bool]) -> bool:
     return True
 
 
+def hold(path: Path) -> int:
+    """Open a file of ours as this process's own; it is let go when the process ends.
+
+    Raises:
+        OSError: It is gone, or another process holds it.
+    """
+    descriptor = os.open(path, os.O_RDONLY)
+    try:
+        if fcntl is not None:
+            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError:
+        os.close(descriptor)
+        raise
+    return descriptor
+
+
 def clear_leftovers(layout: Layout) -> None:
     """Remove what a process of ours that was killed left behind, its index lock included.
 
     A lock is removed only if it is that process's own file, which nobody holds any more.
     """
     for scratch in layout.own.glob("index.*") if fcntl is not None else ():
-        with contextlib.suppress(OSError), scratch.open("rb") as file:
-            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        with contextlib.suppress(OSError), os.fdopen(hold(scratch)) as file:
             left = os.fstat(file.fileno())
             if left.st_nlink > 1 and layout.index_lock.samefile(scratch):
                 layout.index_lock.unlink()

@@ -23,6 +23,9 @@ _OPERATIONS = (
 )
 """What stands in the Git folder while an operation is in progress (gitrepository-layout)."""
 
+_KEPT_AS_REFS = (("CHERRY_PICK_HEAD", "cherry_pick"), ("REVERT_HEAD", "revert"))
+"""What the reftable format keeps with the references instead."""
+
 _FORMATS = {"sha1": 20, "sha256": 32}
 
 
@@ -99,11 +102,15 @@ def find_layout(git: Git) -> Layout | None:
     return Layout(git.root, folder, _common(folder), object_format, identity)
 
 
-def operation_in_progress(layout: Layout) -> str | None:
+def operation_in_progress(git: Git, layout: Layout) -> str | None:
     """Name the merge, rebase or the like that the person is in the middle of, if any."""
     for name, operation in _OPERATIONS:
         if (layout.git_dir / name).exists():
             return operation
+    if (layout.common_dir / "reftable").is_dir():
+        for name, operation in _KEPT_AS_REFS:
+            if git.run("rev-parse", "--quiet", "--verify", name).returncode == 0:
+                return operation
     return None
 
 
@@ -127,7 +134,7 @@ def require_quiet(git: Git, layout: Layout) -> None:
     Raises:
         GitPending: An operation is in progress, or the head is detached.
     """
-    operation = operation_in_progress(layout)
+    operation = operation_in_progress(git, layout)
     if operation is not None:
         name = operation.replace("_", "-")
         raise GitPending(f"a {name} is in progress: finish or abort it", operation)

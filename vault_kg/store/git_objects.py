@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING
 from vault_kg.store.git_process import GitPending, GitUnavailable
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable, Iterator, Sequence
     from pathlib import Path
 
     from vault_kg.store.git_layout import Layout
@@ -71,8 +71,12 @@ class StagedObjects:
             raise GitUnavailable(message, "git_failed")
         return found.data
 
-    def write(self, git: Git) -> Hardening:
+    def write(self, git: Git, also: Sequence[Path] = ()) -> Hardening:
         """Write what was gathered; it is durable when the returned hardening has been waited for.
+
+        Args:
+            git: Writes the pack, where there is one.
+            also: Files written elsewhere, to become durable with it.
 
         Raises:
             GitUnavailable: The repository may not be written to.
@@ -80,11 +84,13 @@ class StagedObjects:
         """
         staged, self._staged = self._staged, {}
         if len(staged) > _LOOSE_AT_MOST and self._write_pack(git, staged):
-            return Hardening([self._layout.objects / "pack", self._layout.objects])
-        with explaining(self._layout.objects):
-            return self._write_loose(staged)
+            written = [self._layout.objects / "pack", self._layout.objects]
+        else:
+            with explaining(self._layout.objects):
+                written = self._write_loose(staged)
+        return Hardening([*written, *also, *{path.parent for path in also}])
 
-    def _write_loose(self, staged: dict[str, tuple[str, bytes]]) -> Hardening:
+    def _write_loose(self, staged: dict[str, tuple[str, bytes]]) -> list[Path]:
         folder = self._layout.objects
         mode = stat.S_IMODE(folder.stat().st_mode)
         written: list[Path] = []
@@ -98,7 +104,7 @@ class StagedObjects:
             content = zlib.compress(b"%s %d\0%s" % (kind.encode(), len(data), data), 1)
             _replace(path, content, 0o444 & mode)
             written.append(path)
-        return Hardening([*written, *{path.parent for path in written}, *made])
+        return [*written, *{path.parent for path in written}, *made]
 
     def _write_pack(self, git: Git, staged: dict[str, tuple[str, bytes]]) -> bool:
         digest = hashlib.new(self._layout.object_format)

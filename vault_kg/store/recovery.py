@@ -68,7 +68,7 @@ def recover(root: Path, history: History, state: Path | None = None) -> Report:
         report = _Recovery(database).run(history.log_with_trailers(changes=True), history)
         settings.put(database, "vault_id", vault_id)
         settings.put(database, "created", created)
-        database.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+        database.checkpoint()
     finally:
         database.close()
     for suffix in ("-wal", "-shm"):

@@ -1,0 +1,197 @@
+"""The vault as a whole: `init`, `watch`, `reindex`, `backup`, `recover`."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from vault_kg.cli import context
+from vault_kg.cli.context import Session, Settings
+from vault_kg.errors import InvalidArgument, WriteFailed
+
+if TYPE_CHECKING:
+    from vault_kg.operations.workspace import Workspace
+
+
+@click.argument("folder", metavar="[DIR]", type=click.Path(path_type=Path), required=False)
+@context.command
+def init(settings: Settings, folder: Path | None) -> None:
+    """Make a folder a vault.
+
+    Its files stay as they are: notes are searchable at once, and `adopt` makes them pages. Only
+    .vault-kg/ is new; a Git repository is made with the first change.
+    """
+    from vault_kg.cli import progress, render
+    from vault_kg.operations.workspace import Workspace
+
+    root = (folder or settings.vault or Path.cwd()).absolute()
+    _check_can_be_made(root)
+    workspace = Workspace.create(root, settings.state and settings.state.absolute())
+    try:
+        with progress.bar("reading the files") as advance:
+            workspace.scan(advance)
+        session = Session(settings, workspace, context.caller(settings))
+        status = session.call("knowledge_status")
+        wrong = session.call("knowledge_diagnostics", limit=1)["total"]
+    finally:
+        workspace.close()
+    if settings.json:
+        render.print_json(status)
+        return
+    _tell_made(root, status, wrong)
+
+
+@click.option("--quiet", is_flag=True, help="Do not list the files.")
+@context.command
+def watch(settings: Settings, quiet: bool) -> None:
+    """Take in edits as they are saved, until Ctrl-C."""
+    import threading
+
+    from vault_kg.cli import render
+    from vault_kg.index.watch import watch as watch_vault
+
+    def changed(paths: list[str]) -> None:
+        if settings.json:
+            render.print_json({"changed": paths})
+        elif not quiet:
+            click.echo("\n".join(render.line(path) for path in paths) or "the vault was scanned")
+
+    def trouble(sentence: str) -> None:
+        click.echo(render.line(sentence), err=True)
+
+    with context.session(settings, make=True) as session:
+        click.echo(f"watching {session.workspace.vault.root} (Ctrl-C stops)", err=True)
+        watch_vault(session.workspace, threading.Event(), changed, trouble)
+
+
+@click.option("--embed/--no-embed", default=True, help="Also embed what has no vector yet.")
+@context.command
+def reindex(settings: Settings, embed: bool) -> None:
+    """Build the index anew from the files; no file is changed."""
+    from vault_kg.cli import progress, render
+    from vault_kg.index import schema
+
+    with context.session(settings, look=False) as session:
+        workspace = session.workspace
+        with workspace.lane.hold(), workspace.database.write():
+            schema.drop(workspace.database)
+            schema.ensure(workspace.database, schema.VERSION)
+        with progress.bar("reading the files") as advance:
+            workspace.scan(advance)
+        reason = _embed(workspace) if embed else None
+        status = session.call("knowledge_status")
+    if settings.json:
+        render.print_json(status)
+        return
+    kinds = ", ".join(f"{count:,} {kind}s" for kind, count in status["records"].items())
+    click.echo(f"indexed {kinds}; {status['index'].get('passages') or 0:,} passages")
+    if reason:
+        click.echo(f"search by meaning: {render.line(reason)}", err=True)
+
+
+@click.argument("file", type=click.Path(path_type=Path, dir_okay=False))
+@context.command
+def backup(settings: Settings, file: Path) -> None:
+    """Copy the vault's state to a new file, while others go on using it.
+
+    The files and their history are backed up with Git; this is the rest: revisions, guards, merges,
+    accepted requests.
+    """
+    import apsw
+
+    from vault_kg.cli import render
+
+    target = file.absolute()
+    if target.exists():
+        raise InvalidArgument(f"{target} is there already; name a new file", path=str(target))
+    partial = target.with_name(f".{target.name}.{os.getpid()}.partial")
+    with context.session(settings, look=False) as session:
+        try:
+            partial.touch(exist_ok=False)
+            session.workspace.database.backup(partial)
+            with partial.open("rb+") as written:
+                os.fsync(written.fileno())
+            partial.rename(target)
+        except (OSError, apsw.Error) as error:
+            partial.unlink(missing_ok=True)
+            raise WriteFailed(f"{target} cannot be written: {error}", path=str(target)) from error
+    size = target.stat().st_size
+    if settings.json:
+        render.print_json({"path": str(target), "size": size})
+    else:
+        click.echo(f"{target}  {size:,} bytes")
+
+
+@context.command
+def recover(settings: Settings) -> None:
+    """Rebuild a lost state from Git and the files; no file is changed.
+
+    What could not be proved from the history is listed.
+    """
+    from dataclasses import asdict
+
+    from vault_kg.cli import render
+    from vault_kg.store.git import History
+    from vault_kg.store.recovery import recover as recover_vault
+
+    root = context.find(settings) or context.folder_of(settings)
+    state = settings.state and settings.state.absolute()
+    with History(root) as history:
+        report: dict[str, Any] = asdict(recover_vault(root, history, state))
+    settings.vault = root
+    with context.session(settings) as session:
+        status = session.call("knowledge_status")
+    if settings.json:
+        render.print_json(report)
+        return
+    unproven = report.pop("unproven")
+    click.echo("recovered " + ", ".join(f"{count:,} {what}" for what, count in report.items()))
+    click.echo(f"now at journal position {status['position']:,}")
+    for doubt in unproven:
+        click.echo(f"not proved: {render.line(doubt)}")
+
+
+def _check_can_be_made(root: Path) -> None:
+    if (root / context.CONFIG).is_file():
+        raise InvalidArgument(f"{root} is a vault already", path=str(root))
+    if root.exists() and not root.is_dir():
+        raise InvalidArgument(f"{root} is not a folder", path=str(root))
+    context.check_not_lost(root)
+    around = next((f for f in root.parents if (f / context.CONFIG).is_file()), None)
+    if around is not None:
+        raise InvalidArgument(
+            f"{root} lies inside the vault {around}; a vault cannot hold another", path=str(root)
+        )
+
+
+def _tell_made(root: Path, status: dict[str, Any], wrong: int) -> None:
+    from vault_kg.cli import render
+
+    click.echo(f"{render.heading(str(root))} is a vault now ({status['vaultId']}).")
+    found = {kind: count for kind, count in status["records"].items() if count}
+    if found:
+        click.echo("Found " + ", ".join(f"{n:,} {k}{'s' * (n != 1)}" for k, n in found.items()) + ".")
+    else:
+        click.echo("It has no Markdown files yet.")
+    if wrong:
+        click.echo(f"{wrong:,} finding(s): vault-kg diagnostics")
+    where = "" if root == Path.cwd() else f" --vault {root}"
+    click.echo("\nNext:")
+    steps = (
+        (f"vault-kg search WORDS{where}", "find something"),
+        (f"vault-kg adopt NOTE.md{where}", "make a note a page, with history"),
+        (f"vault-kg mcp --print-config claude-code{where}", "let an agent use it"),
+    )
+    render.echo_lines(render.table([[f"  {a}", b] for a, b in steps], flexible=1))
+
+
+def _embed(workspace: Workspace) -> str | None:
+    """Embed what is pending; returns why it was not done, if it was not."""
+    from vault_kg.cli import progress
+
+    with progress.bar("embedding passages") as advance:
+        _, reason = workspace.semantics.embed_pending(advance)
+    return reason
