@@ -1,8 +1,8 @@
 """What one commit of one changed record costs, beside `git add FILE && git commit`.
 
 Both are done in turn in the same vault, so that they meet the same load: a record of about 1 KB is
-changed, then committed. Ours ends with the objects and the branch on the disk and the index in step;
-Git's own is run as a person would run it. A first import of the whole vault is timed as well.
+changed, then committed. Ours ends with objects and branch flushed to the disk and the index in
+step; Git's own is run as a person would run it. A first import of the whole vault is timed too.
 """
 
 from __future__ import annotations
@@ -15,16 +15,25 @@ import statistics
 import subprocess
 import tempfile
 import time
-from datetime import UTC
-from datetime import datetime
+from datetime import UTC, datetime
 from pathlib import Path
 
-from vault_kg.store.git import CommitRequest
-from vault_kg.store.git import FileSnapshot
-from vault_kg.store.git import History
+from vault_kg.store.git import CommitRequest, FileSnapshot, History
 
 TYPES = ("Person", "Company", "Project", "Place", "Event", "Topic", "Document", "Decision")
-WORDS = "vault record claim evidence page history index merge review ontology session".split()
+WORDS = [
+    "vault",
+    "record",
+    "claim",
+    "evidence",
+    "page",
+    "history",
+    "index",
+    "merge",
+    "review",
+    "ontology",
+    "session",
+]
 
 
 def record_paths(count: int) -> list[str]:

@@ -2,8 +2,8 @@
 
     python benchmarks/text_search.py --locomo locomo10.json --cranfield FOLDER --notes FOLDER
 
-LoCoMo: a session is a record, and a question is answered by the sessions of its evidence. Cranfield:
-an abstract is a record. Notes: any folder of Markdown, for speed alone. Nothing of the data is kept.
+LoCoMo: a session is a record, and a question is answered by the sessions of its evidence.
+Cranfield: an abstract is a record. Notes: any folder of Markdown, for speed alone.
 """
 
 from __future__ import annotations

@@ -19,7 +19,7 @@ from vault_kg.embedding.client import Embedder
 from vault_kg.embedding.convert import convert
 from vault_kg.embedding.models import DEFAULT_MODEL, KNOWN, cache_folder, model_path
 
-_SETUP = "run `make embeddings` first: it builds llama-cpp-python and fetches the model"
+_SETUP = "run `make setup` first: it builds llama-cpp-python and fetches the model"
 
 
 @pytest.fixture(scope="session")
@@ -106,7 +106,6 @@ def embedder(llama: None) -> Iterator[NewEmbedder]:
 
 _POISON = """
 import os, signal
-import numpy as np
 from vault_kg.embedding.engine import Engine
 
 _embed = Engine.embed
@@ -124,7 +123,7 @@ Engine.embed = embed
 @pytest.fixture
 def poisonable(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Make every worker die of a real SIGSEGV at the word "poison"."""
-    (tmp_path / "usercustomize").mkdir()
-    (tmp_path / "usercustomize" / "sitecustomize.py").write_text(_POISON)
-    roots = [str(tmp_path / "usercustomize"), str(Path.cwd())]
-    monkeypatch.setenv("PYTHONPATH", os.pathsep.join(roots))
+    site = tmp_path / "site"
+    site.mkdir()
+    (site / "sitecustomize.py").write_text(_POISON)
+    monkeypatch.setenv("PYTHONPATH", os.pathsep.join([str(site), str(Path.cwd())]))

@@ -110,9 +110,9 @@ class VaultBox:
         } | more  # fmt: skip
         return str(self.write("knowledge_save_relationship", **arguments)["targetId"])
 
-    def claim_values(self, owner: str, statement: str = "It was so.", **more: Any) -> dict[str, Any]:
+    def claim_values(self, page: str, statement: str = "It was so.", **more: Any) -> dict[str, Any]:
         return {
-            "kind": "claim", "claimKind": "fact", "owner": owner, "statement": statement,
+            "kind": "claim", "claimKind": "fact", "owner": page, "statement": statement,
             "evidence": self.evidence,
         } | more  # fmt: skip
 

@@ -84,14 +84,29 @@ def test_every_markdown_file_has_the_blocks_that_markdown_it_finds() -> None:
 
 PIECES = st.sampled_from(
     [
-        *("foo", "bar baz", "# h", "## h ##", "#no", "===", "---", "-", "- a", "* b", "1. x", "2. y"),
+        *(
+            "foo",
+            "bar baz",
+            "# h",
+            "## h ##",
+            "#no",
+            "===",
+            "---",
+            "-",
+            "- a",
+            "* b",
+            "1. x",
+            "2. y",
+        ),
         *(">", "> q", "```", "````", "~~~", "``` py", "", "  ", "<div>", "</div>", "<b>", "<!-- c"),
         *("-->", "<!-- x -->", "<script>", "</script>", "a | b", "|a|b|", "--- | ---", ":-:|:-:"),
         *("***", "* * *", "- - -", "[a]: /u", "[a]: /u 'titl", "e'", "[a]:", "/u", "[a", "b]: <x>"),
         *("x\\|y|z", "===  ", "= =", "<?php", "?>", "<![CDATA[", "]]>", "<!X", "&amp;"),
     ]
 )
-LINES = st.builds(str.__add__, st.sampled_from(["", "", "", "> ", "- ", "1. ", "  ", "> > ", "- - "]), PIECES)
+LINES = st.builds(
+    str.__add__, st.sampled_from(["", "", "", "> ", "- ", "1. ", "  ", "> > ", "- - "]), PIECES
+)
 
 
 def is_known_difference(text: str) -> bool:

@@ -91,7 +91,9 @@ def test_a_link_to_a_place_in_its_own_file_leads_to_that_file() -> None:
     assert resolve("[[#Here]]", "nowhere.md") == []
 
 
-@pytest.mark.parametrize("text", ["[[Nobody]]", "[[nowhere/Ada]]", "[x](../../../etc/passwd)", "[[.]]"])
+@pytest.mark.parametrize(
+    "text", ["[[Nobody]]", "[[nowhere/Ada]]", "[x](../../../etc/passwd)", "[[.]]"]
+)
 def test_a_link_to_nothing_is_broken(text: str) -> None:
     assert resolve(text) == []
 

@@ -111,7 +111,10 @@ def test_a_backtick_that_closes_nothing_hides_nothing() -> None:
     ["https://x.org/a.md", "http://x", "mailto:a@b.c", "//host/x", "obsidian://open", "ftp://x"],
 )
 def test_a_destination_with_a_scheme_leads_elsewhere(destination: str) -> None:
-    assert extract_links(f"[t]({destination}) <{destination}> {destination}\n\n[t]: {destination}") == []
+    assert (
+        extract_links(f"[t]({destination}) <{destination}> {destination}\n\n[t]: {destination}")
+        == []
+    )
 
 
 def test_the_text_of_a_markdown_link_is_no_wikilink() -> None:
@@ -122,7 +125,10 @@ def test_the_text_of_a_markdown_link_is_no_wikilink() -> None:
 
 def test_an_image_in_a_link_gives_both() -> None:
     links = extract_links("[![alt](pic.png)](note.md)")
-    assert [(link.kind, link.target) for link in links] == [("embed", "pic.png"), ("markdown", "note.md")]
+    assert [(link.kind, link.target) for link in links] == [
+        ("embed", "pic.png"),
+        ("markdown", "note.md"),
+    ]
 
 
 def test_a_link_holds_no_other_link() -> None:
@@ -145,7 +151,8 @@ def test_lines_are_those_of_the_file_and_order_is_that_of_reading() -> None:
 
 
 def test_links_stand_in_headings_quotes_callouts_lists_and_tables() -> None:
-    text = "# [[a]]\n\n> [!note] [[b]]\n> c [[d]]\n\n1. [[e]]\n   - [ ] [[f]]\n\n| [[g]] |\n|---|\n| [[h]] |\n"
+    text = "# [[a]]\n\n> [!note] [[b]]\n> c [[d]]\n\n1. [[e]]\n   - [ ] [[f]]\n\n"
+    text += "| [[g]] |\n|---|\n| [[h]] |\n"
     assert targets(text) == ["a", "b", "d", "e", "f", "g", "h"]
 
 
@@ -190,7 +197,9 @@ def test_any_text_is_read_and_every_line_exists(text: str) -> None:
 
 
 NAMES = st.text(
-    st.characters(codec="utf-8", exclude_characters="[]|#^\\\r\n`<!", exclude_categories=["C", "Z"]),
+    st.characters(
+        codec="utf-8", exclude_characters="[]|#^\\\r\n`<!", exclude_categories=["C", "Z"]
+    ),
     min_size=1,
 )
 

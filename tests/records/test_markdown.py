@@ -26,7 +26,9 @@ def test_lines_are_those_of_the_file() -> None:
 
 
 def test_a_hash_in_code_is_no_heading() -> None:
-    text = "# Setup\n\n```sh\n# install\nmake\n```\n\n    # indented\n\n````\n```\n# x\n````\n## Use\n"
+    text = (
+        "# Setup\n\n```sh\n# install\nmake\n```\n\n    # indented\n\n````\n```\n# x\n````\n## Use\n"
+    )
     assert headings(text) == [(1, "Setup", 1), (2, "Use", 14)]
 
 

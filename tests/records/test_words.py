@@ -122,7 +122,9 @@ def test_words_with_accents_are_kept_as_written_beside_the_folded_ones(
 
 def shown(tokens: list[str]) -> list[str]:
     """Turn the symbols of tokens back into what was written."""
-    return ["".join(chr(ord(c) - 0xE000) if "\ue000" <= c <= "\ue07f" else c for c in t) for t in tokens]
+    return [
+        "".join(chr(ord(c) - 0xE000) if "\ue000" <= c <= "\ue07f" else c for c in t) for t in tokens
+    ]
 
 
 @pytest.mark.parametrize(
@@ -157,5 +159,5 @@ def test_a_text_cannot_forge_a_token(text: str) -> None:
     """Private-use characters and lone surrogates of the text itself never reach the index."""
     words, grams = index_text(text.replace("-", "").replace("_", ""))
     assert not any("\ue000" <= c <= "\uf8ff" or "\ud800" <= c <= "\udfff" for c in words)
-    assert words.encode()
-    assert grams.encode()
+    words.encode()
+    grams.encode()

@@ -5,21 +5,13 @@ import subprocess
 import sys
 import threading
 import time
-from datetime import UTC
-from datetime import datetime
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
 
-from vault_kg.errors import InvalidArgument
-from vault_kg.errors import NotFound
-from vault_kg.errors import UnsafePath
-from vault_kg.store.git import CommitRequest
-from vault_kg.store.git import FileSnapshot
-from vault_kg.store.git import GitPending
-from vault_kg.store.git import GitUnavailable
-from vault_kg.store.git import History
+from vault_kg.errors import InvalidArgument, NotFound, UnsafePath
+from vault_kg.store.git import CommitRequest, FileSnapshot, GitPending, GitUnavailable, History
 
 NOON = datetime(2026, 1, 5, 12, 0, tzinfo=UTC)
 PERSON = ("-c", "user.name=Person", "-c", "user.email=person@example.org")
@@ -214,7 +206,7 @@ def test_a_path_that_a_git_tree_must_not_hold_is_refused(vault, history, path):
     "path",
     [
         "main/pages/Person/Ada Lovelace.md",
-        'main/"quoted" \'name\'.md',
+        "main/\"quoted\" 'name'.md",
         "main/line\nbreak\ttab.md",
         "main/双向链接/标题.md",
         "main/مرحبا/😀.md",
@@ -241,7 +233,9 @@ def test_any_path_can_be_committed_and_read_back(vault, history, path):
 
 
 def test_the_bytes_are_exact_whatever_they_are(vault, history):
-    for number, content in enumerate([b"", b"\xef\xbb\xbfa\r\nb\r\n", b"\0\xff\xfe", b"a" * 300_000]):
+    for number, content in enumerate(
+        [b"", b"\xef\xbb\xbfa\r\nb\r\n", b"\0\xff\xfe", b"a" * 300_000]
+    ):
         history.commit([request(put(vault, f"{number}.md", content))])
         assert history.read_file("HEAD", f"{number}.md") == content
         assert history.read_blob(History.blob_id(content)) == content
@@ -482,9 +476,7 @@ def test_killed_at_any_step_the_same_request_gives_one_commit_and_a_clean_tree(
     died = subprocess.run([sys.executable, "-c", script, vault], env=environment)
     assert died.returncode == -9
     assert_sound(vault)
-    asked = request(
-        a, b, subject="second", author_email="a@x", trailers=[("Request", "r2")]
-    )
+    asked = request(a, b, subject="second", author_email="a@x", trailers=[("Request", "r2")])
     with History(vault) as next_process:
         (commit,) = next_process.commit([asked])
     assert git(vault, "rev-list", "--count", "HEAD").strip() == "2"

@@ -2,18 +2,13 @@ from __future__ import annotations
 
 import os
 import subprocess
-from datetime import UTC
-from datetime import datetime
+from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
 
-from vault_kg.store.git import CommitRequest
-from vault_kg.store.git import FileSnapshot
-from vault_kg.store.git import History
-from vault_kg.store.git_process import Git
-from vault_kg.store.git_process import HeadMover
-from vault_kg.store.git_process import ObjectReader
+from vault_kg.store.git import CommitRequest, FileSnapshot, History
+from vault_kg.store.git_process import Git, HeadMover, ObjectReader
 
 PERSON = ("-c", "user.name=Person", "-c", "user.email=person@example.org")
 NOON = datetime(2026, 1, 5, 12, 0, tzinfo=UTC)
@@ -61,11 +56,26 @@ def use_everything(root: Path) -> None:
         assert history.status()["state"] == "ready"
 
 
-HOOKS = (
-    "applypatch-msg commit-msg post-applypatch post-checkout post-commit post-index-change "
-    "post-merge post-rewrite pre-applypatch pre-auto-gc pre-commit pre-merge-commit pre-push "
-    "pre-rebase prepare-commit-msg reference-transaction sendemail-validate fsmonitor-watchman"
-).split()
+HOOKS = [
+    "applypatch-msg",
+    "commit-msg",
+    "post-applypatch",
+    "post-checkout",
+    "post-commit",
+    "post-index-change",
+    "post-merge",
+    "post-rewrite",
+    "pre-applypatch",
+    "pre-auto-gc",
+    "pre-commit",
+    "pre-merge-commit",
+    "pre-push",
+    "pre-rebase",
+    "prepare-commit-msg",
+    "reference-transaction",
+    "sendemail-validate",
+    "fsmonitor-watchman",
+]
 
 
 def trap(root: Path) -> tuple[Path, Path]:
@@ -135,7 +145,12 @@ def test_a_missing_object_of_a_partial_clone_is_not_fetched(vault):
         {"core.autocrlf": "input", "core.safecrlf": "true"},
         {"core.quotePath": "true"},
         {"i18n.commitEncoding": "ISO-8859-1", "i18n.logOutputEncoding": "ISO-8859-1"},
-        {"core.abbrev": "4", "log.date": "relative", "format.pretty": "oneline", "color.ui": "always"},
+        {
+            "core.abbrev": "4",
+            "log.date": "relative",
+            "format.pretty": "oneline",
+            "color.ui": "always",
+        },
         {"core.bigFileThreshold": "1", "core.compression": "0"},
         {"core.untrackedCache": "true", "feature.manyFiles": "true"},
         {"core.splitIndex": "true"},
@@ -159,7 +174,11 @@ def test_settings_of_the_person_change_nothing_in_what_is_committed(vault, setti
 
 
 def test_attributes_change_nothing_in_what_is_committed(vault):
-    put(vault, ".gitattributes", b"*.md text eol=crlf ident export-subst working-tree-encoding=UTF-16\n")
+    put(
+        vault,
+        ".gitattributes",
+        b"*.md text eol=crlf ident export-subst working-tree-encoding=UTF-16\n",
+    )
     git(vault, "add", ".gitattributes")
     git(vault, "commit", "-qm", "attributes")
     with History(vault) as history:
@@ -199,7 +218,9 @@ def test_a_reader_whose_process_died_starts_another(vault):
     reader.close()
 
 
-@pytest.mark.parametrize("name", ["", "no such", "a\nHEAD", "\0", "-h", "HEAD --help", "HEAD^{blob}"])
+@pytest.mark.parametrize(
+    "name", ["", "no such", "a\nHEAD", "\0", "-h", "HEAD --help", "HEAD^{blob}"]
+)
 def test_a_name_of_nothing_reads_as_nothing(vault, name):
     reader = ObjectReader(Git(vault))
     assert reader.read(name) is None

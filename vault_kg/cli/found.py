@@ -21,7 +21,7 @@ def print_hits(result: dict[str, Any]) -> None:
         where = hit["path"] + (f":{hit['lines']}" if hit.get("lines") else "")
         click.echo(f"    {render.dim(render.line(hit['id']))}  {render.dim(render.line(where))}")
         if hit.get("snippet"):
-            click.echo(_marked(render.wrapped(hit["snippet"], "    ")))
+            click.echo("    " + _marked(hit["snippet"], hit["marks"]))
         if why := _why(hit.get("search") or {}):
             click.echo(f"    {render.dim(why)}")
     _say_rest(result, len(hits))
@@ -108,12 +108,14 @@ def _why(search: dict[str, Any]) -> str:
     return " · ".join(parts)
 
 
-def _marked(snippet: str) -> str:
-    """Show what matched: the marks of a snippet become bold on a terminal, and stay otherwise."""
-    pieces = snippet.split("**")
-    if len(pieces) % 2 == 0:
-        return snippet
-    return "".join(click.style(p, bold=True) if n % 2 else p for n, p in enumerate(pieces))
+def _marked(snippet: str, marks: list[list[int]]) -> str:
+    """Return a snippet with what matched in bold."""
+    shown, at = "", 0
+    for start, end in marks:
+        bold = click.style(render.piece(snippet[start:end]), bold=True)
+        shown += render.piece(snippet[at:start]) + bold
+        at = end
+    return shown + render.piece(snippet[at:])
 
 
 def _say_rest(result: dict[str, Any], shown: int) -> None:

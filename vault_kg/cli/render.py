@@ -34,9 +34,14 @@ def text(value: Any) -> str:
     return _CONTROLS.sub("", _ESCAPES.sub("", str(value).replace("\r\n", "\n")))
 
 
+def piece(value: Any) -> str:
+    """Return a part of a line that is safe to print; its spaces at the ends stay."""
+    return text(_WHITE.sub(" ", str(value)))
+
+
 def line(value: Any) -> str:
     """Return text that is safe to print, on one line."""
-    return text(_WHITE.sub(" ", str(value))).strip()
+    return piece(value).strip()
 
 
 def width(shown: str) -> int:

@@ -18,7 +18,7 @@ Tokens = NDArray[np.int32]
 Vectors = NDArray[np.float32]
 
 _NORMALIZER = "tokenizer.ggml.normalizer."
-_LOG_ERROR = 3
+_LOG_ERROR = 4
 
 
 class EngineError(Exception):

@@ -49,7 +49,7 @@ def read_header(path: Path) -> dict[str, Any]:
     with path.open("rb") as file:
         try:
             return _read(file)
-        except (struct.error, UnicodeDecodeError, ValueError, MemoryError) as error:
+        except (ValueError, MemoryError, OverflowError) as error:
             raise NotGguf(
                 f"{path} is not a usable GGUF model: {error}; fetch or copy it again",
                 path=str(path),
@@ -96,11 +96,7 @@ def _skip_array(file: BinaryIO) -> int:
 
 
 def _text(file: BinaryIO) -> str:
-    length = _length(file)
-    data = file.read(length)
-    if len(data) < length:
-        raise ValueError("it ends in the middle of its metadata")
-    return data.decode("utf-8")
+    return _bytes(file, _length(file)).decode("utf-8")
 
 
 def _length(file: BinaryIO) -> int:
@@ -111,5 +107,11 @@ def _length(file: BinaryIO) -> int:
 
 
 def _number(file: BinaryIO, form: str) -> Any:
-    data = file.read(struct.calcsize(form))
-    return struct.unpack(form, data)[0]
+    return struct.unpack(form, _bytes(file, struct.calcsize(form)))[0]
+
+
+def _bytes(file: BinaryIO, length: int) -> bytes:
+    data = file.read(length)
+    if len(data) < length:
+        raise ValueError("it ends in the middle of its metadata")
+    return data

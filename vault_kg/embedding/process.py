@@ -29,7 +29,7 @@ BATCH_TOKENS = 256
 
 BATCH_WINDOWS = 64
 
-_STDERR_TAIL = 400
+_STDERR_TAIL = 2000
 _CLOSE_SECONDS = 2.0
 
 
@@ -64,7 +64,11 @@ class WorkerProcess:
         try:
             with self._deadline(start_seconds, "loading the model"):
                 header, payload = self._read()
-        except Exception:
+        except WorkerRefused as error:
+            reason = f"{error}{self._last_words()}"
+            self.close()
+            raise WorkerRefused(reason) from error
+        except WorkerLost:
             self.close()
             raise
         framing = np.frombuffer(payload, np.int32)
@@ -165,8 +169,9 @@ class WorkerProcess:
     def _last_words(self) -> str:
         size = self._stderr.seek(0, os.SEEK_END)
         self._stderr.seek(max(0, size - _STDERR_TAIL))
-        words = self._stderr.read().decode("utf-8", "replace").strip().splitlines()
-        return f" ({words[-1].strip()})" if words else ""
+        lines = self._stderr.read().decode("utf-8", "replace").strip().splitlines()
+        telling = [line for line in lines if "error" in line.lower() or "ASSERT" in line]
+        return f" ({(telling or lines)[-1].strip()})" if lines else ""
 
 
 def _ending(status: int) -> str:

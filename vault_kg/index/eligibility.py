@@ -10,7 +10,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable
 from dataclasses import dataclass
+from datetime import UTC, datetime
 
+from vault_kg.index import successors
 from vault_kg.state import merges
 from vault_kg.state.database import Database
 
@@ -83,11 +85,9 @@ def explain(db: Database, record_id: str, now: str) -> list[Reason]:
     Of what it stands on only the immediate reasons are named; each of those explains itself.
     """
     rows = db.rows(
-        "SELECT key, lifecycle, valid, min(coalesce(expires_at, '9999'), "
-        "coalesce(valid_until, '9999')) FROM record WHERE id = ?",
-        (record_id,),
+        "SELECT lifecycle, valid, expires_at, valid_until FROM record WHERE id = ?", (record_id,)
     )
-    reasons = [r for row in rows for r in _own_reasons(record_id, row[1], row[2], row[3], now)]
+    reasons = [r for row in rows for r in _own_reasons(record_id, *row, now)]
     chains = merges.targets(db)
     for target, via in db.rows(
         "SELECT DISTINCT target, via FROM edge WHERE key IN (SELECT key FROM record WHERE id = ?) "
@@ -99,25 +99,41 @@ def explain(db: Database, record_id: str, now: str) -> list[Reason]:
 
 
 def comparable(instant: str | None) -> str:
-    """Return a date or time as the text that times are compared by; none is for ever.
+    """Return the end that a date or time means, as the text that ends are compared by.
 
-    A bare date as an end holds to the end of that day.
+    None is for ever; a bare date holds to the end of that day; a time without an offset is UTC.
     """
     if not instant:
         return FOREVER
-    text = instant.strip().replace(" ", "T")
-    return f"{text}T23:59:59Z" if len(text) == 10 else text
+    text = instant.strip()
+    return f"{text}T23:59:59Z" if len(text) == 10 else _in_utc(text)
+
+
+def start(instant: str | None) -> str:
+    """Return the beginning that a date or time means, in the form of `comparable`."""
+    text = (instant or "").strip()
+    return f"{text}T00:00:00Z" if len(text) == 10 else _in_utc(text)
+
+
+def _in_utc(text: str) -> str:
+    try:
+        at = datetime.fromisoformat(text)
+        at = at.replace(tzinfo=UTC) if at.tzinfo is None else at.astimezone(UTC)
+    except (ValueError, OverflowError):
+        return text.replace(" ", "T")
+    return at.isoformat(timespec="seconds").replace("+00:00", "Z")
 
 
 def _own_reasons(
-    record_id: str, lifecycle: str, valid: int, until: str, now: str
+    record_id: str, lifecycle: str, valid: int, expires: str | None, until: str | None, now: str
 ) -> Iterable[Reason]:
     if lifecycle != "active":
         yield Reason(f"is_{lifecycle}", record_id, f"it is {lifecycle}")
     if not valid:
         yield Reason("is_invalid", record_id, "it has validation findings; see diagnostics")
-    if comparable(until) <= now:
-        yield Reason("is_past", record_id, f"it held until {until}")
+    for end in (expires, until):
+        if comparable(end) <= now:
+            yield Reason("is_past", record_id, f"it held until {end}")
 
 
 def _reference_reasons(
@@ -141,18 +157,16 @@ def _reference_reasons(
 
 def _dependents(db: Database, changed: Collection[str]) -> set[str]:
     """Return the ids and, transitively, every id that stands on one of them."""
-    absorbed_by: dict[str, list[str]] = {}
-    for absorbed, survivor in merges.targets(db).items():
-        absorbed_by.setdefault(survivor, []).append(absorbed)
+    absorbed = successors.absorbed_by(db)
     seen, frontier = set(changed), list(changed)
     while frontier:
-        frontier += [a for i in frontier for a in absorbed_by.get(i, ()) if a not in seen]
+        named = successors.with_absorbed(frontier, absorbed)
+        seen.update(named)
         following = _chunked(
             db,
             "SELECT DISTINCT record.id FROM edge JOIN record USING (key) WHERE edge.target IN ({})",
-            set(frontier),
+            set(named),
         )
-        seen.update(frontier)
         frontier = [record_id for (record_id,) in following if record_id not in seen]
     return seen
 

@@ -27,7 +27,7 @@ VERSION: Final = "1"
 TOKENIZER: Final = ("porter", "unicode61", "remove_diacritics", "0", "categories", "L* N* Co M*")
 """Accents are folded before, so that a word as written can be a token of its own beside it."""
 
-WEIGHTS: Final = (3.0, 2.0, 1.0, 1.0)
+WEIGHTS: Final = (4.0, 2.0, 1.0, 1.0)
 """What an occurrence counts in title, heading path, body and grams."""
 
 _COLUMNS: Final = "title, heading, body, grams"

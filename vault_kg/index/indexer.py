@@ -11,7 +11,7 @@ import time
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 
-from vault_kg.errors import UnsafePath
+from vault_kg.errors import Busy, UnsafePath, WriteFailed
 from vault_kg.index import catalog, eligibility, identity, schema, walk
 from vault_kg.index.identity import Looked
 from vault_kg.index.ontologies import Ontologies
@@ -101,14 +101,28 @@ class Indexer:
             journal: through which edits get their revision.
             paths: vault-relative paths; those without a file are taken as deleted.
             wait: seconds to wait for the write lane; the lane's own default where None.
+
+        Raises:
+            Busy: the lane was not free; with `wait` given, also where the disk refuses.
+            WriteFailed: the disk refuses, or an accepted request still waits for it.
         """
-        with journal.lane.hold() if wait is None else journal.lane.hold(wait):
-            looked: dict[str, Looked] = {}
-            gone: list[str] = []
-            with self._db.write():
-                for path in paths:
-                    self._look(path, looked, gone)
-            return self._take_in(journal, looked, gone)
+        try:
+            with journal.lane.hold() if wait is None else journal.lane.hold(wait):
+                return self._observe(journal, paths)
+        except WriteFailed as error:
+            if wait is None:
+                raise
+            raise Busy(f"edits cannot be taken in now: {error.message}") from error
+
+    def _observe(self, journal: Journal, paths: Iterable[str]) -> int:
+        journal.finish_accepted()  # what a dead writer installed is not an edit
+        journal.require_finished()
+        looked: dict[str, Looked] = {}
+        gone: list[str] = []
+        with self._db.write():
+            for path in paths:
+                self._look(path, looked, gone)
+        return self._take_in(journal, looked, gone)
 
     def stale(self, paths: Iterable[str]) -> list[str]:
         """Return those of these paths whose file is not what the index saw."""
@@ -146,7 +160,11 @@ class Indexer:
             with self._db.write():
                 if found.changes or found.moves:
                     journal.observe(
-                        list(found.changes.values()), found.moves, found.guards, found.merges
+                        list(found.changes.values()),
+                        found.moves,
+                        found.guards,
+                        found.merges,
+                        _label(looked, len(found.changes)),
                     )
                 rest = [(p, f.content) for p, f in looked.items() if p not in found.changes]
                 lost = [(p, None) for p in gone if p not in found.changes]
@@ -233,6 +251,12 @@ class Indexer:
                 rules.settle()
                 eligibility.refresh_all(self._db)
             settings.put(self._db, _VOCABULARY, fingerprint)
+
+
+def _label(looked: dict[str, Looked], files: int) -> str:
+    """Return what a commit of edits calls them: the title of a single one, else their number."""
+    titles = [file.parsed.title for file in looked.values() if file.parsed.record is not None]
+    return titles[0] if files == 1 and len(titles) == 1 else f"{files} files" if files > 1 else ""
 
 
 def _racy(stamp: Stamp, seen_ns: int) -> bool:

@@ -167,7 +167,7 @@ def term_needles(query: Query) -> list[list[Needle]]:
     return limited
 
 
-@lru_cache(maxsize=4096)
+@lru_cache(maxsize=1024)
 def needles(term: str) -> tuple[Needle, ...]:
     """Return the alternatives by which a term is found, the closest to what was typed first."""
     folded = fold(term)

@@ -97,29 +97,42 @@ def closeness(text: str, query: Query) -> float:
 
 
 class _Places:
-    """Where each token of a text stands: its position among the tokens, and its span."""
+    """Where tokens stand in a text: their position among all, and their place in it folded.
 
-    def __init__(self, text: str) -> None:
-        self.at: dict[str, list[tuple[int, Span]]] = defaultdict(list)
+    Only those that begin with a letter of `initials` are kept; a stem begins as its word does.
+    """
+
+    def __init__(self, text: str, initials: frozenset[str]) -> None:
+        self.text = text
+        self.initials = initials
         self.folded, self.offsets = fold_with_offsets(text)
+        self.at: dict[str, list[tuple[int, Span]]] = defaultdict(list)
         self._read_runs()
-        self._read_words(text)
+        self._read_words()
         for token, start, end in written_spans(self.folded):
-            self.at[stem(token)].append((-1, self._span(start, end)))
+            self._keep(token, -1, (start, end))
+
+    def _keep(self, token: str, position: int, place: Span) -> None:
+        if token[0] in self.initials:
+            self.at[stem(token)].append((position, place))
 
     def find(self, needle: Needle) -> list[Span]:
-        """Return the spans where a needle's tokens stand side by side."""
+        """Return the spans of the text where a needle's tokens stand side by side."""
+        return [self._span(start, end) for start, end in self._find_folded(needle)]
+
+    def _find_folded(self, needle: Needle) -> list[Span]:
         tokens = [stem(token) for token in needle.tokens]
         if needle.prefix:
             keys = [key for key in self.at if key.startswith(tokens[0])]
-            return [span for key in keys for _, span in self.at[key]]
+            starts = (start for key in keys for _, (start, _) in self.at[key])
+            return [(start, start + len(needle.tokens[0])) for start in starts]
         first = self.at.get(tokens[0], [])
         if len(tokens) == 1:
-            return [span for _, span in first]
+            return [place for _, place in first]
         rest = [dict(self.at.get(token, ())) for token in tokens[1:]]
         return [
-            (span[0], rest[-1][position + len(rest)][1])
-            for position, span in first
+            (place[0], rest[-1][position + len(rest)][1])
+            for position, place in first
             if all(position + n in places for n, places in enumerate(rest, 1))
         ]
 
@@ -128,19 +141,17 @@ class _Places:
         for run in SPACELESS_RUN.finditer(self.folded):
             for index, token in enumerate(bigrams(run.group())):
                 start = run.start() + index
-                span = self._span(start, min(start + 2, run.end()))
-                self.at[stem(token)].append((position, span))
+                self._keep(token, position, (start, min(start + 2, run.end())))
                 position += 1
 
-    def _read_words(self, text: str) -> None:
+    def _read_words(self) -> None:
         bare = SPACELESS_RUN.sub(lambda run: " " * len(run.group()), self.folded)
         for position, word in enumerate(WORD.finditer(bare)):
-            span = self._span(word.start(), word.end())
-            self.at[stem(word.group())].append((position, span))
-            written = text[slice(*span)]
+            self._keep(word.group(), position, word.span())
+            written = self.text[slice(*self._span(*word.span()))]
             if not written.isascii():
                 for accented in accented_words(written):
-                    self.at[stem(accented)].append((-1, span))
+                    self._keep(accented, -1, word.span())
 
     def _span(self, start: int, end: int) -> Span:
         """Return the span in the text of what was folded; a letter is never taken in part."""
@@ -152,12 +163,15 @@ class _Places:
 
 def _matches(text: str, query: Query) -> list[tuple[str, list[Span]]]:
     """Return each word and phrase of the query with its places; parts only of what is not whole."""
-    places = _Places(text)
+    phrases = [(phrase, strict_needles(phrase)) for phrase in query.phrases]
+    groups = term_needles(query)
+    every = [needle for group in (*groups, *(each for _, each in phrases)) for needle in group]
+    places = _Places(text, frozenset(token[0] for needle in every for token in needle.tokens))
     found: list[tuple[str, list[Span]]] = []
-    for phrase in query.phrases:
-        spans = [places.find(needle) for needle in strict_needles(phrase)]
+    for phrase, parts in phrases:
+        spans = [places.find(needle) for needle in parts]
         found.append((phrase, [span for each in spans for span in each] if all(spans) else []))
-    for group in term_needles(query):
+    for group in groups:
         term = group[0].label
         spans_of = [(needle.label, places.find(needle)) for needle in group]
         whole = [span for label, spans in spans_of if label == term for span in spans]
@@ -168,7 +182,7 @@ def _matches(text: str, query: Query) -> list[tuple[str, list[Span]]]:
 def _merged(spans: list[Span]) -> list[Span]:
     merged: list[Span] = []
     for start, end in sorted(spans):
-        if merged and start < merged[-1][1]:
+        if merged and start <= merged[-1][1]:
             merged[-1] = (merged[-1][0], max(end, merged[-1][1]))
         elif end > start:
             merged.append((start, end))

@@ -13,6 +13,7 @@ from datetime import datetime
 from functools import lru_cache
 
 from vault_kg.index import catalog
+from vault_kg.index.eligibility import comparable, start
 from vault_kg.records.model import Evidence, Problem, Record
 from vault_kg.records.ontology import Ontology
 from vault_kg.state import merges
@@ -22,6 +23,8 @@ from vault_kg.store.vault import Vault
 
 _LINES = re.compile(r"([1-9]\d{0,8})(?:-([1-9]\d{0,8}))?")
 _INSTANT = re.compile(r"\d{4}-\d\d-\d\d([T ]\d\d:\d\d(:\d\d(\.\d+)?)?(Z|[+-]\d\d:\d\d)?)?")
+_LINE_END = re.compile(r"\r\n|\n|\r")
+_DECLARE = "declare it in ontology.yaml, or use one that knowledge_ontology lists"
 _KEPT_TEXTS = 64
 
 LineOf = Callable[[str], int | None]
@@ -72,7 +75,13 @@ def quote_of(text: str, citation: Evidence) -> str | None:
     span = line_span(citation.lines)
     if span is None:
         return citation.quote
-    return "\n".join(text.splitlines()[span[0] - 1 : span[1]])
+    return "\n".join(text_lines(text)[span[0] - 1 : span[1]])
+
+
+def text_lines(text: str) -> list[str]:
+    """Return the lines of a source as an editor numbers them: no form feed begins a new one."""
+    lines = _LINE_END.split(text)
+    return lines if lines[-1] else lines[:-1]
 
 
 def line_span(lines: str | None) -> tuple[int, int] | None:
@@ -84,6 +93,17 @@ def line_span(lines: str | None) -> tuple[int, int] | None:
     return first, int(match[2] or first)
 
 
+def is_instant(value: str) -> bool:
+    """Say whether a text is a date or time of the form that records have."""
+    if _INSTANT.fullmatch(value) is None:
+        return False
+    try:
+        datetime.fromisoformat(value)
+    except ValueError:
+        return False
+    return True
+
+
 def _problems(record: Record, world: World) -> Iterator[tuple[str, Problem]]:
     yield from {
         "page": _page_problems,
@@ -92,7 +112,8 @@ def _problems(record: Record, world: World) -> Iterator[tuple[str, Problem]]:
     }[record.kind](record, world)
     for key in ("valid_from", "valid_until", "expires_at"):
         yield from _instant_problems(key, getattr(record, key))
-    if record.valid_from and record.valid_until and record.valid_from > record.valid_until:
+    given = [text for text in (record.valid_from, record.valid_until) if text and is_instant(text)]
+    if len(given) == 2 and start(given[0]) > comparable(given[1]):
         yield "valid_until", Problem("invalid_field", "valid_until is before valid_from")
     for number, citation in enumerate(record.evidence, 1):
         for problem in _citation_problems(number, citation, world):
@@ -109,7 +130,7 @@ def _page_problems(record: Record, world: World) -> Iterator[tuple[str, Problem]
             Problem(
                 "undeclared_type",
                 f"{record.type!r} is not a declared page type",
-                hint="declare it in ontology.yaml, or use one that `knowledge_ontology` lists",
+                hint=_DECLARE,
                 severity=severity,  # type: ignore[arg-type]
             ),
         )
@@ -139,6 +160,7 @@ def _claim_problems(record: Record, world: World) -> Iterator[tuple[str, Problem
             Problem(
                 "undeclared_type",
                 f"{record.type!r} is not a declared claim kind",
+                hint=_DECLARE,
                 severity=severity,  # type: ignore[arg-type]
             ),
         )
@@ -174,6 +196,7 @@ def _relationship_problems(record: Record, world: World) -> Iterator[tuple[str, 
             Problem(
                 "undeclared_type",
                 f"{record.type!r} is not a declared relationship type",
+                hint=_DECLARE,
                 severity=severity,  # type: ignore[arg-type]
             ),
         )
@@ -184,7 +207,7 @@ def _relationship_problems(record: Record, world: World) -> Iterator[tuple[str, 
 
 
 def _instant_problems(key: str, value: str | None) -> Iterator[tuple[str, Problem]]:
-    if value is not None and not _is_instant(value):
+    if value is not None and not is_instant(value):
         yield (
             key,
             Problem(
@@ -192,16 +215,6 @@ def _instant_problems(key: str, value: str | None) -> Iterator[tuple[str, Proble
                 f"{key} must be a date (2026-01-05) or a time (2026-01-05T10:00:00Z)",
             ),
         )
-
-
-def _is_instant(value: str) -> bool:
-    if _INSTANT.fullmatch(value) is None:
-        return False
-    try:
-        datetime.fromisoformat(value)
-    except ValueError:
-        return False
-    return True
 
 
 def _citation_problems(number: int, citation: Evidence, world: World) -> Iterator[Problem]:
@@ -215,7 +228,7 @@ def _citation_problems(number: int, citation: Evidence, world: World) -> Iterato
         )
         return
     span = line_span(citation.lines)
-    total = len(text.splitlines())
+    total = len(text_lines(text))
     if citation.lines is not None and (span is None or not span[0] <= span[1] <= total):
         yield Problem(
             "invalid_lines",
@@ -234,5 +247,5 @@ def _occurs(quote: str, text: str, span: tuple[int, int] | None) -> bool:
     if not quote.strip():
         return False
     if span is not None:
-        text = "\n".join(text.splitlines()[span[0] - 1 : span[1]])
+        text = "\n".join(text_lines(text)[span[0] - 1 : span[1]])
     return quote in text or quote in text.replace("\r\n", "\n")

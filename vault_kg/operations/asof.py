@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from datetime import datetime
 from typing import Any
 
 from pydantic import Field, model_validator
@@ -16,6 +15,7 @@ from pydantic import Field, model_validator
 from vault_kg.errors import NotFound, Unavailable
 from vault_kg.index import eligibility
 from vault_kg.index.parsed import partition_of
+from vault_kg.index.validate import is_instant
 from vault_kg.operations.base import Line, Model, Positive
 from vault_kg.operations.workspace import Workspace
 from vault_kg.records import model
@@ -40,8 +40,8 @@ class AsOf(Model):
     def _exactly_one(self) -> AsOf:
         if sum(x is not None for x in (self.revision, self.commit, self.time)) != 1:
             raise ValueError("give exactly one of revision, commit and time")
-        if self.time is not None:
-            datetime.fromisoformat(self.time)
+        if self.time is not None and not is_instant(self.time):
+            raise ValueError("time must be a date (2026-01-05) or a time (2026-01-05T10:00:00Z)")
         return self
 
 
@@ -154,8 +154,8 @@ def _final(merged: dict[str, str], target: str) -> str:
 def _holds(record: Record, time: str) -> bool:
     if not (record.valid_from or record.valid_until):
         return True
-    starts = record.valid_from or ""
-    return starts <= time and time <= eligibility.comparable(record.valid_until)
+    begun = eligibility.start(record.valid_from) <= time
+    return begun and time <= eligibility.comparable(record.valid_until)
 
 
 def _at_time(ws: Workspace, record_id: str, text: str) -> tuple[Revision | None, dict[str, Any]]:

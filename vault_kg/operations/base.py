@@ -7,14 +7,47 @@ refused and named. A list may arrive as a JSON string, as some clients send it.
 from __future__ import annotations
 
 import json
+import math
+import re
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, StringConstraints
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    StringConstraints,
+)
 from pydantic.alias_generators import to_camel
 
+from vault_kg.records.yaml_scalars import Value, checked
+
 MAX_TEXT = 2_000_000
-_CONTROL = r"^[^\x00-\x08\x0b\x0c\x0e-\x1f\x7f\ud800-\udfff]*$"
-_ONE_LINE = r"^[^\x00-\x1f\x7f\u0085\u2028\u2029]*$"
+_CONTROLS = re.compile("[\x00-\x08\x0b\x0e-\x1f\x7f]")
+_LINE_BREAKS = re.compile("[\x00-\x1f\x7f\x85\u2028\u2029]")
+
+
+def _one_line(text: str) -> str:
+    if found := _LINE_BREAKS.search(text):
+        raise ValueError(f"must be one line without control characters; holds {_code(found)}")
+    return text
+
+
+def _plain_text(text: str) -> str:
+    if found := _CONTROLS.search(text):
+        raise ValueError(f"holds the control character {_code(found)}; leave it out")
+    return text
+
+
+def _name(text: str) -> str:
+    if not any(c.isalnum() for c in text):
+        raise ValueError("must be a name with a letter or a digit")
+    return text
+
+
+def _code(found: re.Match[str]) -> str:
+    return f"U+{ord(found.group()):04X} at character {found.start() + 1}"
 
 
 def _list(value: Any) -> Any:
@@ -28,26 +61,56 @@ def _list(value: Any) -> Any:
 
 
 def _mapping(value: Any) -> Any:
-    """Read an object that was sent as a JSON string."""
+    """Read an object, also one that was sent as a JSON string; only what front matter can hold."""
     if isinstance(value, str) and value.lstrip().startswith("{"):
         try:
-            return json.loads(value)
+            value = json.loads(value)
         except ValueError:
             return value
+    if not isinstance(value, dict):
+        return value
+    try:
+        return _finite(checked(value, "it"))
+    except TypeError as error:
+        raise ValueError(str(error)) from None
+
+
+def _finite(value: Value) -> Value:
+    """Refuse NaN and infinities: no JSON answer could hold them."""
+    if isinstance(value, float) and not math.isfinite(value):
+        raise ValueError(f"holds {value}, which is not a number; give text")
+    if isinstance(value, list | dict):
+        for item in value.values() if isinstance(value, dict) else value:
+            _finite(item)
     return value
 
 
-Line = Annotated[str, StringConstraints(pattern=_ONE_LINE, max_length=2_000)]
+Line = Annotated[str, StringConstraints(max_length=2_000), AfterValidator(_one_line)]
 """One line of text without control characters."""
 
-Text = Annotated[str, StringConstraints(max_length=MAX_TEXT)]
-"""Any text of at most two million characters."""
+Name = Annotated[str, StringConstraints(max_length=100), AfterValidator(_one_line), AfterValidator(_name)]
+"""The name of a type or kind, in any spelling."""
 
-Id = Annotated[str, StringConstraints(pattern=_ONE_LINE, min_length=1, max_length=1_000)]
+Partition = Annotated[str, StringConstraints(min_length=1, max_length=60), AfterValidator(_one_line)]
+"""The name of a partition that is written to."""
+
+Text = Annotated[str, StringConstraints(max_length=MAX_TEXT), AfterValidator(_plain_text)]
+"""Text of at most two million characters, without control characters but tabs and line breaks."""
+
+Quote = Annotated[str, StringConstraints(max_length=MAX_TEXT)]
+"""What a source says, verbatim, whatever it holds."""
+
+Id = Annotated[str, StringConstraints(min_length=1, max_length=1_000), AfterValidator(_one_line)]
 """A record id, or the uid of a note."""
 
-RequestId = Annotated[str, StringConstraints(pattern=_ONE_LINE, min_length=1, max_length=200)]
-Reason = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=4_000)]
+RequestId = Annotated[
+    str, StringConstraints(min_length=1, max_length=200), AfterValidator(_one_line)
+]
+Reason = Annotated[
+    str,
+    StringConstraints(strip_whitespace=True, min_length=1, max_length=4_000),
+    AfterValidator(_plain_text),
+]
 Hash = Annotated[str, StringConstraints(pattern=r"^sha256:[0-9a-f]{64}$")]
 Positive = Annotated[int, Field(ge=1, le=1 << 53)]
 Lines = Annotated[list[Line], BeforeValidator(_list)]
@@ -102,7 +165,7 @@ class EvidenceItem(Model):
 
     source: Id = Field(description="Source id (sr_…), from knowledge_attach_file.")
     lines: Line | None = Field(None, description='Inclusive lines of the source, like "3-7".')
-    quote: Text | None = Field(None, description="Text that occurs there verbatim.")
+    quote: Quote | None = Field(None, description="Text that occurs there verbatim.")
     attribution: Line | None = Field(None, description="Who says it, where that matters.")
 
 

@@ -9,7 +9,17 @@ from pydantic import Field, model_validator
 from vault_kg.errors import Ambiguous, InvalidArgument, InvalidRecord, LifecycleRefused, NotFound
 from vault_kg.index import catalog
 from vault_kg.operations import drafts, save, targets
-from vault_kg.operations.base import Id, Line, Model, Reason, Receipt, Request, Text, Write
+from vault_kg.operations.base import (
+    Id,
+    Line,
+    Model,
+    Name,
+    Reason,
+    Receipt,
+    Request,
+    Text,
+    Write,
+)
 from vault_kg.operations.caller import Caller
 from vault_kg.operations.registry import operation
 from vault_kg.operations.workspace import Workspace
@@ -69,7 +79,7 @@ class Adopt(Write):
     """Make a note a page."""
 
     path: Line
-    type: Line = Field("Document", description="The page type that it gets.")
+    type: Name = Field("Document", description="The page type that it gets.")
     title: Line | None = None
 
 

@@ -3,23 +3,33 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from typing import Any
 
-from vault_kg.errors import InvalidRecord
+from vault_kg.errors import InvalidArgument, InvalidRecord
 from vault_kg.index.parsed import stem
 from vault_kg.index.validate import World, check
 from vault_kg.operations.base import EvidenceItem
 from vault_kg.operations.targets import Target
 from vault_kg.operations.workspace import Workspace
 from vault_kg.records import ids, model, names
-from vault_kg.records.frontmatter import Document, Remove, Value, edit, new_document, parse
+from vault_kg.records.frontmatter import (
+    Document,
+    FrontMatterError,
+    Remove,
+    Value,
+    edit,
+    new_document,
+    parse,
+)
 from vault_kg.records.model import Problem
 from vault_kg.records.yaml_scalars import same
 from vault_kg.store import files, paths
 from vault_kg.store.journal import Change
 
 TITLE_FROM_TEXT = 80
+MAX_FOLDER_BYTES = 200
 
 
 def new_record_id(ws: Workspace, kind: str) -> str:
@@ -54,7 +64,8 @@ def create(
     front["title"] = title
     front |= {"lifecycle": "active", "recorded_at": at, "updated_at": at}
     path = free_path(ws, f"{partition}/{folder}", names.slug(title, record_id), record_id)
-    content = new_document(front, as_body(body))
+    with _as_a_file(path):
+        content = new_document(front, as_body(body))
     return Change(path, None, content, record_id, kind, 1, "active", partition)
 
 
@@ -80,9 +91,11 @@ def revise(
         return None
     revision = target.head.revision + 1
     stamped: dict[str, Value | Remove] = {**wanted, "revision": revision, "updated_at": ws.now()}
-    content = edit(document, stamped)
+    with _as_a_file(target.row.path):
+        content = edit(document, stamped)
     if body is not None:
         content = content[: len(content) - len(document.body.encode())] + body.encode()
+        _check_size(target.row.path, content)
     return Change(
         target.row.path,
         target.content,
@@ -133,6 +146,9 @@ def validate(ws: Workspace, change: Change, seen: Sequence[Problem] = ()) -> lis
 def free_path(ws: Workspace, folder: str, wanted: str, record_id: str) -> str:
     """Return a path for a new file that no other file has on any platform."""
     folder = paths.check_relative(folder)
+    long = next((p for p in folder.split("/") if len(p.encode()) > MAX_FOLDER_BYTES), None)
+    if long:
+        raise InvalidArgument(f"{long[:60]}… is too long for a folder's name; use a shorter name")
     try:
         present = os.listdir(paths.resolve(ws.vault.root, folder))  # noqa: PTH208 - names only
     except (FileNotFoundError, NotADirectoryError):
@@ -192,6 +208,22 @@ def unchanged(target: Target) -> dict[str, Any]:
         "path": target.row.path,
         "changed": False,
     }
+
+
+def _check_size(path: str, content: bytes) -> None:
+    if len(content) > files.MAX_RECORD_BYTES:
+        raise InvalidRecord(f"{path}: would be larger than 10 MB; make it smaller", path=path)
+
+
+@contextmanager
+def _as_a_file(path: str) -> Iterator[None]:
+    """Refuse values that no record file can hold."""
+    try:
+        yield
+    except FrontMatterError as error:
+        raise InvalidRecord(f"{path}: {error.reason}; make it smaller", path=path) from None
+    except ValueError as error:
+        raise InvalidRecord(f"{path}: {error}", path=path) from None
 
 
 def _differs(document: Document, key: str, value: Value | Remove) -> bool:

@@ -11,8 +11,8 @@ from typing import Annotated, Any
 from pydantic import Field, StringConstraints
 
 from vault_kg.errors import InvalidArgument, NotFound
-from vault_kg.index import catalog
-from vault_kg.operations.base import Id, Line, Model, Receipt, Request, Write
+from vault_kg.index import catalog, validate
+from vault_kg.operations.base import Id, Line, Model, Partition, Receipt, Request, Write
 from vault_kg.operations.caller import Caller
 from vault_kg.operations.registry import operation
 from vault_kg.operations.workspace import Workspace
@@ -32,7 +32,7 @@ class AttachFile(Write):
     filename: Line | None = Field(None, description="The name to keep, if not that of the file.")
     media_type: Line | None = None
     attribution: Line | None = Field(None, description="Whose words these are.")
-    partition: Line | None = None
+    partition: Partition | None = None
 
 
 class Attach(Write):
@@ -48,7 +48,7 @@ class Attach(Write):
     final: bool = False
     media_type: Line | None = None
     attribution: Line | None = None
-    partition: Line | None = None
+    partition: Partition | None = None
 
 
 class SourceView(Model):
@@ -141,7 +141,7 @@ def knowledge_source(ws: Workspace, request: ReadSource, caller: Caller) -> Sour
             id=request.id,
             path=source.path,
         )
-    every = content.decode("utf-8", errors="replace").splitlines()
+    every = validate.text_lines(content.decode("utf-8", errors="replace"))
     first, last = _span(request.lines, len(every))
     shown, used = _within(every[first - 1 : last], request.max_chars)
     end = first + used - 1
@@ -220,11 +220,9 @@ def _safe(request_id: str) -> str:
 
 
 def _span(lines: str | None, total: int) -> tuple[int, int]:
-    from vault_kg.index.validate import line_span
-
     if lines is None:
         return 1, total
-    span = line_span(lines)
+    span = validate.line_span(lines)
     if span is None or not span[0] <= span[1] <= total:
         raise InvalidArgument(f"lines {lines!r} are not within 1-{total}", field="lines")
     return span

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from vault_kg.index import links
+from vault_kg.index import links, successors
 from vault_kg.operations.base import Impact, ImpactItem
 from vault_kg.operations.caller import Caller
 from vault_kg.operations.workspace import Workspace
-from vault_kg.state import merges
 
 MAX_ITEMS = 200
 _CHUNK = 400
@@ -19,13 +18,13 @@ def impact_of(ws: Workspace, caller: Caller, record_id: str) -> Impact:
     itself only: prose that mentions a page does not pass its standing on.
     """
     found: dict[str, ImpactItem] = {}
-    absorbed = _absorbed(ws)
+    absorbed = successors.absorbed_by(ws.database)
     frontier, depth = [record_id], 1
     seen = {record_id}
     while frontier:
-        targets = [t for i in frontier for t in (i, *absorbed.get(i, ()))]
         following = []
-        for dependent, kind, title, partition, via in _dependents(ws, targets):
+        named = successors.with_absorbed(frontier, absorbed)
+        for dependent, kind, title, partition, via in _dependents(ws, named):
             if dependent not in seen:
                 seen.add(dependent)
                 following.append(dependent)
@@ -46,12 +45,13 @@ def impact_of(ws: Workspace, caller: Caller, record_id: str) -> Impact:
 
 def depends_on(ws: Workspace, record_id: str, references: set[str]) -> str | None:
     """Return the reference through which a new record would stand on another one, or None."""
-    absorbed = _absorbed(ws)
+    absorbed = successors.absorbed_by(ws.database)
     seen, frontier = {record_id}, [record_id]
     while frontier:
-        targets = [t for i in frontier for t in (i, *absorbed.get(i, ()))]
+        named = successors.with_absorbed(frontier, absorbed)
+        seen.update(named)
         frontier = []
-        for dependent, *_ in _dependents(ws, targets):
+        for dependent, *_ in _dependents(ws, named):
             if dependent not in seen:
                 seen.add(dependent)
                 frontier.append(dependent)
@@ -64,9 +64,3 @@ def _dependents(ws: Workspace, targets: list[str]) -> list[tuple[str, str, str, 
         rows += links.standing_on(ws.database, targets[start : start + _CHUNK])
     return rows
 
-
-def _absorbed(ws: Workspace) -> dict[str, list[str]]:
-    absorbed: dict[str, list[str]] = {}
-    for merged, survivor in merges.targets(ws.database).items():
-        absorbed.setdefault(survivor, []).append(merged)
-    return absorbed

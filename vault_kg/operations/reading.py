@@ -376,8 +376,8 @@ def _diff(ws: Workspace, revision: Revision) -> str | None:
     if new is None or old is None:
         return None
     lines = difflib.unified_diff(
-        old.decode("utf-8", "replace").splitlines(),
-        new.decode("utf-8", "replace").splitlines(),
+        validate.text_lines(old.decode("utf-8", "replace")),
+        validate.text_lines(new.decode("utf-8", "replace")),
         f"revision {revision.revision - 1}",
         f"revision {revision.revision}",
         lineterm="",

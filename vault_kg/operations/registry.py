@@ -112,6 +112,8 @@ def read_arguments(found: Operation, arguments: Mapping[str, Any]) -> Request:
     Raises:
         InvalidArgument: with `data.problems`, a list of `{field, problem}`.
     """
+    if not isinstance(arguments, Mapping):
+        raise InvalidArgument(f"{found.name}: the arguments must be an object of keys and values")
     try:
         return found.request.model_validate(dict(arguments))
     except ValidationError as error:
@@ -120,10 +122,14 @@ def read_arguments(found: Operation, arguments: Mapping[str, Any]) -> Request:
             for e in error.errors(include_url=False, include_input=False, include_context=False)
         ]
     except (UnicodeError, RecursionError) as error:
-        problems = [{"field": "(request)", "problem": f"cannot be read as text: {error}"}]
+        problems = [{"field": "(request)", "problem": f"cannot be read: {error}"}]
     text = "; ".join(f"{p['field']}: {p['problem']}" for p in problems[:5])
     raise InvalidArgument(f"{found.name}: {text}", operation=found.name, problems=problems[:50])
 
 
 def _said(message: str) -> str:
-    return "unknown key" if message == "Extra inputs are not permitted" else message.lower()[:300]
+    """Return what the validator says in our words; names in it keep their spelling."""
+    if message == "Extra inputs are not permitted":
+        return "unknown key"
+    text = message.removeprefix("Value error, ")
+    return (text[:1].lower() + text[1:])[:300]

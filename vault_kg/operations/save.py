@@ -24,6 +24,8 @@ from vault_kg.operations.base import (
     Lines,
     Mapping,
     Model,
+    Name,
+    Partition,
     Positive,
     Receipt,
     Text,
@@ -48,7 +50,7 @@ class SavePage(Write):
     id: Id | None = Field(None, description="The page to change; leave out to create one.")
     expected_revision: Positive | None = None
     expected_hash: Hash | None = None
-    type: Line | None = Field(None, description="Page type from knowledge_ontology.")
+    type: Name | None = Field(None, description="Page type from knowledge_ontology.")
     title: Line | None = None
     summary: Text | None = Field(None, description="One headline, at most 300 characters.")
     body: Text | None = Field(None, description="Markdown.")
@@ -58,13 +60,13 @@ class SavePage(Write):
     dependencies: Ids | None = None
     evidence: Evidence | None = None
     touches: Lines | None = Field(None, description="Paths that the page speaks of.")
-    partition: Line | None = None
+    partition: Partition | None = None
     expected_ontology_fingerprint: Line | None = None
 
     @model_validator(mode="after")
     def _is_create_or_change(self) -> SavePage:
         if self.id is None:
-            if not (self.type or "").strip() or self.title is None:
+            if self.type is None or self.title is None:
                 raise ValueError("to create a page give type and title; to change one give its id")
             if self.expected_revision is not None or self.expected_hash is not None:
                 raise ValueError(
@@ -99,14 +101,14 @@ class Common(Write):
     valid_until: Line | None = None
     dependencies: Ids | None = None
     tags: Lines | None = None
-    partition: Line | None = None
+    partition: Partition | None = None
     expected_ontology_fingerprint: Line | None = None
 
 
 class SaveClaim(Common):
     """Record one statement about a page."""
 
-    claim_kind: Line = Field(description="fact, preference, decision, … from knowledge_ontology.")
+    claim_kind: Name = Field(description="fact, preference, decision, … from knowledge_ontology.")
     statement: Text = Field(min_length=1)
     owner: Id = Field(description="The page that it is about.")
     entities: Ids | None = Field(None, description="Other pages that it names.")
@@ -116,7 +118,7 @@ class SaveClaim(Common):
 class SaveRelationship(Common):
     """Record one relationship between two pages."""
 
-    type: Line | None = Field(None, description="From knowledge_ontology.")
+    type: Name | None = Field(None, description="From knowledge_ontology.")
     from_: Id = Field(alias="from")
     to: Id
     fact: Text = Field(min_length=1, description="The relationship as one sentence.")

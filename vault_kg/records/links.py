@@ -276,9 +276,9 @@ class _Inline:
 
 
 def _balanced_end(text: str, pos: int) -> int:
-    """Return the end of a bare destination, whose parentheses pair to at most 32 levels."""
+    """Return the end of a bare destination, whose parentheses pair to at most 8 levels."""
     depth = 0
-    while pos < len(text) and text[pos] > " " and depth <= 32:
+    while pos < len(text) and text[pos] > " " and depth <= 8:
         if text[pos] == "\\":
             pos += 1
         elif text[pos] == "(":

@@ -77,14 +77,23 @@ def fold(text: str) -> str:
     """Return text with case, accents and compatibility forms folded away, as search compares it."""
     if text.isascii():
         return text.lower()
-    return _NON_ASCII.sub(lambda run: _fold_run(run.group()), text).lower()
+    return _NON_ASCII.sub(_folded, text).lower()
 
 
-@lru_cache(maxsize=65536)
+def _folded(match: re.Match[str]) -> str:
+    run = match.group()
+    return _fold_word(run) if len(run) <= _CACHED_LENGTH else _fold_run(run)
+
+
 def _fold_run(run: str) -> str:
     folded = unicodedata.normalize("NFKC", _PRIVATE.sub(" ", run)).casefold()
     bare = _ACCENTS.sub("", unicodedata.normalize("NFKD", folded))
     return unicodedata.normalize("NFC", bare).translate(_BASE_LETTERS)
+
+
+_CACHED_LENGTH: Final = 16
+_fold_word: Final = lru_cache(maxsize=32768)(_fold_run)
+"""Words repeat; whole lines of Chinese do not."""
 
 
 def fold_with_offsets(text: str) -> tuple[str, list[int]]:
@@ -154,7 +163,7 @@ def accented_words(text: str) -> list[str]:
     return [word for words in found for word in words]
 
 
-@lru_cache(maxsize=65536)
+@lru_cache(maxsize=8192)
 def _accented(chunk: str) -> tuple[str, ...]:
     written = unicodedata.normalize("NFC", _PRIVATE.sub(" ", chunk)).casefold()
     words = re.findall(r"(?:[^\W_]|[\u0300-\u036f\u064b-\u065f])+", written)
@@ -165,11 +174,16 @@ def _accented(chunk: str) -> tuple[str, ...]:
 
 def written_words(text: str) -> list[str]:
     """Return each word held together by symbols once, as a single token of the index."""
-    found: dict[str, None] = {}
-    for chunk in dict.fromkeys(text.translate(_BREAKS).split()):
-        if not chunk.isalnum() and not _without_stops(chunk).isalnum():
-            found.update((token, None) for token, _, _ in written_spans(chunk))
-    return list(found)
+    chunks = dict.fromkeys(text.translate(_BREAKS).split())
+    found = (_compounds(chunk) for chunk in chunks if not chunk.isalnum())
+    return list(dict.fromkeys(token for tokens in found for token in tokens))
+
+
+@lru_cache(maxsize=8192)
+def _compounds(chunk: str) -> tuple[str, ...]:
+    if _without_stops(chunk).isalnum():
+        return ()
+    return tuple(token for token, _, _ in written_spans(chunk))
 
 
 def written_spans(text: str) -> Iterator[tuple[str, int, int]]:

@@ -9,6 +9,7 @@ from __future__ import annotations
 from typing import Final
 
 from vault_kg.records.yaml_changes import Changer
+from vault_kg.records.yaml_composer import MAX_VALUES
 from vault_kg.records.yaml_layout import Layout, TooTangled
 from vault_kg.records.yaml_nodes import Mapping, Tree, YamlError
 from vault_kg.records.yaml_reader import compose
@@ -37,6 +38,8 @@ def edit(text: str, begin: int, expected: dict[str, Value], newline: str) -> str
     fields: dict[str, Value] = root.value if root else {}
     if same(fields, expected):
         return text
+    if _count(expected) > MAX_VALUES:
+        raise YamlError(1, f"more than {MAX_VALUES:,} values")
     editor = _Editor(text, tree, expected, newline)
     return editor.least() or editor.wider(_differing(fields, expected)) or editor.whole(begin)
 
@@ -111,3 +114,11 @@ def _differing(fields: dict[str, Value], expected: dict[str, Value]) -> set[str]
     both = fields.keys() & expected.keys()
     changed = {key for key in both if identity(fields[key]) != identity(expected[key])}
     return changed | (fields.keys() ^ expected.keys())
+
+
+def _count(value: Value) -> int:
+    if isinstance(value, dict):
+        return 1 + sum(1 + _count(item) for item in value.values())
+    if isinstance(value, list):
+        return 1 + sum(map(_count, value))
+    return 1

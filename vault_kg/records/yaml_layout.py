@@ -13,7 +13,7 @@ LINE_BREAK: Final = re.compile(r"(?>\r\n|\n|\r)")
 _COLON: Final = re.compile(r"[ \t]*:")
 _KEY_LEAD: Final = re.compile(r"[ ]*(?:-[ \t]+)*")
 _TO_DASH: Final = re.compile(r"(?:[ \t]*(?:#[^\r\n]*)?(?>\r\n|\n|\r))*[ \t]*(?=-)")
-_COMMENT: Final = re.compile(r"(?<=[\r\n])[ \t]*(#[^\r\n]*)")
+_COMMENT: Final = re.compile(r"(?<![^\r\n])[ \t]*(#[^\r\n]*)")
 _PROPERTIES: Final = re.compile(r"(?:[&!][^\s]*[ \t]*)*")
 _BLOCK_HEADER: Final = re.compile(r"[|>][-+0-9]*")
 

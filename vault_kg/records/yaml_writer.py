@@ -33,6 +33,7 @@ _SHORT_ESCAPES: Final = {
     "\\": "\\\\",
 }
 _ONE_LETTER_BOOLEANS: Final = frozenset("yYnN")
+_SPACED_NUMBER: Final = re.compile(r"[+.0-9][-+.:_0-9a-fA-FoOxX]*")
 _YAML_1_1: Final = yaml.SafeLoader.yaml_implicit_resolvers
 
 
@@ -182,7 +183,7 @@ def _is_typed(text: str) -> bool:
     """Tell whether some reader takes the bare text for something other than text."""
     if text in _ONE_LETTER_BOOLEANS or not isinstance(resolve(text), str):
         return True
-    if not isinstance(resolve(text.replace("_", "")), str):  # 1_000 is a number to some
+    if "_" in text and _SPACED_NUMBER.fullmatch(text):  # 1_000 and even +_ are numbers to some
         return True
     candidates = _YAML_1_1.get(text[0], []) + _YAML_1_1.get(None, [])
     return any(pattern.match(text) for _, pattern in candidates)

@@ -44,14 +44,16 @@ class Database:
         self._local = threading.local()
         self._all: list[apsw.Connection] = []
         self._guard = threading.Lock()
+        self._file: tuple[int, int] | None = None
         if not create and not path.is_file():
             raise Unavailable(f"{path} does not exist", path=str(path))
         path.parent.mkdir(parents=True, exist_ok=True)
         self._prepare()
+        self._file = _identity(path)
 
     @property
     def connection(self) -> apsw.Connection:
-        """This thread's connection."""
+        """The connection of the current thread."""
         found: apsw.Connection | None = getattr(self._local, "connection", None)
         if found is None:
             found = self._local.connection = self._connect()
@@ -87,6 +89,20 @@ class Database:
         """Run one statement for each set of parameters."""
         self.connection.executemany(sql, many)
 
+    def check_present(self) -> None:
+        """Refuse to go on with a file that is no more there: what it says would be lost.
+
+        Raises:
+            Unavailable: it was removed or replaced since it was opened.
+        """
+        if self._file is not None and _identity(self.path) != self._file:
+            raise Unavailable(
+                f"the state of this vault ({self.path}) was removed or replaced while it was open. "
+                "Nothing was changed. Open the vault again; if the state is gone, run "
+                "`vault-kg recover`",
+                path=str(self.path),
+            )
+
     @contextmanager
     def write(self) -> Iterator[None]:
         """Run the block as one write transaction; joins one that is already open in this thread.
@@ -94,10 +110,12 @@ class Database:
         Raises:
             WriteFailed: the disk is full or refuses.
             Busy: another process kept the database locked for the whole time-out.
+            Unavailable: the file was removed or replaced since it was opened.
         """
         if self.connection.in_transaction:
             yield
             return
+        self.check_present()
         try:
             self.connection.execute("BEGIN IMMEDIATE")
             try:
@@ -134,7 +152,7 @@ class Database:
         self.execute("PRAGMA wal_checkpoint(TRUNCATE)")
 
     def backup(self, target: Path) -> None:
-        """Copy the database to a new file with SQLite's online backup; never a copy of live files."""
+        """Copy the database to a new file with SQLite's online backup, never by copying files."""
         destination = apsw.Connection(str(target))
         try:
             with destination.backup("main", self.connection, "main") as copy:
@@ -181,6 +199,14 @@ class Database:
                 self.execute(script)
             self.execute(f"PRAGMA application_id={APPLICATION_ID}")
             self.execute(f"PRAGMA user_version={len(scripts)}")
+
+
+def _identity(path: Path) -> tuple[int, int] | None:
+    try:
+        found = path.stat()
+    except OSError:
+        return None
+    return found.st_dev, found.st_ino
 
 
 def _migrations() -> list[str]:

@@ -10,6 +10,7 @@ from vault_kg.state.database import Database
 
 ACCEPTED, INSTALLING, PUBLISHED = "accepted", "installing", "published"
 CONFLICTED, RESOLVED, ABANDONED = "conflicted", "resolved", "abandoned"
+UNFINISHED = (ACCEPTED, INSTALLING)
 
 
 @dataclass(frozen=True)
@@ -51,15 +52,15 @@ _COLUMNS = (
 
 
 def add(db: Database, entry: Entry, files: list[FileRow]) -> int:
-    """Write an entry with its files and return its number; the entry's own `seq` is ignored."""
+    """Write an entry with its files and return its number: its own `seq`, or the next where 0."""
     with db.write():
         db.execute(
-            "INSERT INTO journal (request_id, operation, partition, actor, reason, payload_hash, "
-            "payload, effects, state, accepted_at) VALUES (?,?,?,?,?,?,?,?,?,?)",
+            "INSERT INTO journal (seq, request_id, operation, partition, actor, reason, "
+            "payload_hash, payload, effects, state, accepted_at) VALUES (?,?,?,?,?,?,?,?,?,?,?)",
             (
-                entry.request_id, entry.operation, entry.partition, entry.actor, entry.reason,
-                entry.payload_hash, _dump(entry.payload), _dump(entry.effects), entry.state,
-                entry.accepted_at,
+                entry.seq or None, entry.request_id, entry.operation, entry.partition,
+                entry.actor, entry.reason, entry.payload_hash, _dump(entry.payload),
+                _dump(entry.effects), entry.state, entry.accepted_at,
             ),
         )  # fmt: skip
         seq = db.connection.last_insert_rowid()
@@ -99,6 +100,17 @@ def files(db: Database, seq: int) -> list[FileRow]:
         (seq,),
     )
     return [FileRow(*row) for row in rows]
+
+
+def resolved_by(db: Database, seq: int) -> int | None:
+    """Return the review that closed the conflict of an entry."""
+    found = db.value(
+        "SELECT journal.seq FROM conflict JOIN journal ON journal.operation = 'knowledge_review' "
+        "JOIN json_each(journal.effects, '$.resolves') AS closed ON closed.value = conflict.id "
+        "WHERE conflict.seq = ? AND journal.state = 'published'",
+        (seq,),
+    )
+    return int(found) if found is not None else None
 
 
 def set_state(db: Database, seq: int, state: str) -> None:
@@ -166,12 +178,38 @@ def note_queue_reason(db: Database, reason: str) -> None:
         db.execute("UPDATE git_outbox SET reason = ?", (reason,))
 
 
+def before_in_queue(db: Database, seq: int) -> int | None:
+    """Return the newest published entry with something for Git that is older than another one."""
+    found = db.value(
+        "SELECT seq FROM journal WHERE seq < ? AND state = 'published' "
+        "AND (commit_id IS NOT NULL OR seq IN (SELECT seq FROM git_outbox)) "
+        "ORDER BY seq DESC LIMIT 1",
+        (seq,),
+    )
+    return int(found) if found is not None else None
+
+
+def is_committed(db: Database) -> bool:
+    """Say whether any entry is in Git."""
+    return db.row("SELECT 1 FROM journal WHERE commit_id IS NOT NULL LIMIT 1") is not None
+
+
 def mark_committed(db: Database, commits: dict[int, str]) -> None:
-    """Record the commits of entries and let go of the bytes that Git now holds."""
+    """Record the commits of entries and let go of the bytes that Git now holds.
+
+    What an entry replaced is kept where no entry before it says that it was those bytes.
+    """
     with db.write():
         for seq, commit in commits.items():
             db.execute("UPDATE journal SET commit_id = ? WHERE seq = ?", (commit, seq))
-            db.execute("UPDATE journal_file SET before = NULL, after = NULL WHERE seq = ?", (seq,))
+            db.execute(
+                "UPDATE journal_file AS mine SET after = NULL, before = CASE WHEN EXISTS ("
+                "SELECT 1 FROM journal_file AS older WHERE older.path = mine.path "
+                "AND older.seq < mine.seq AND older.after_hash = mine.before_hash "
+                "AND older.seq IN (SELECT seq FROM journal WHERE state = 'published')"
+                ") THEN NULL ELSE before END WHERE seq = ?",
+                (seq,),
+            )
             db.execute("DELETE FROM git_outbox WHERE seq = ?", (seq,))
 
 
@@ -196,9 +234,14 @@ def of_commit(db: Database, commit_id: str) -> int | None:
 
 
 def last_hash(db: Database, path: str) -> str | None:
-    """Return the hash of the bytes that an entry last gave a path; None if none, or it was removed."""
+    """Return the hash of the bytes that a published entry last gave a path.
+
+    None where there is none, or the last one removed the file.
+    """
     found: str | None = db.value(
-        "SELECT after_hash FROM journal_file WHERE path = ? ORDER BY seq DESC LIMIT 1", (path,)
+        "SELECT after_hash FROM journal_file JOIN journal USING (seq) "
+        "WHERE path = ? AND state = 'published' ORDER BY seq DESC LIMIT 1",
+        (path,),
     )
     return found
 

@@ -36,7 +36,10 @@ class Contribution:
     value: Any
 
 
-_COLUMNS = "partition, absorbed, survivor, reason, at, absorbed_revision, survivor_revision, id, seq, undone_by"
+_COLUMNS = (
+    "partition, absorbed, survivor, reason, at, absorbed_revision, survivor_revision, id, seq, "
+    "undone_by"
+)
 
 
 def add(db: Database, merge: Merge, contributions: Sequence[Contribution]) -> None:

@@ -10,7 +10,7 @@ from vault_kg.state.database import Database
 
 @dataclass(frozen=True)
 class Revision:
-    """One accepted revision. `hash` is `sha256:<hex>` of the file's bytes, `blob` Git's id of them."""
+    """One accepted revision. `hash` is `sha256:<hex>` of the file's bytes, `blob` Git's id."""
 
     record_id: str
     revision: int
@@ -63,7 +63,7 @@ def move(db: Database, record_id: str, path: str) -> None:
 
 
 def written(db: Database, record_id: str) -> int | None:
-    """Return the `revision` that a record's file should state: what we, or its first file, wrote."""
+    """Return the `revision` that a record's file should state: what we or its first file wrote."""
     found = db.value(
         "SELECT max(revision) FROM revision JOIN journal USING (seq) "
         "WHERE record_id = ? AND operation <> 'observe'",

@@ -1,12 +1,13 @@
-"""Reading and installing vault files so that nobody's bytes are lost.
+"""Reading vault files, and the steps of installing one so that nobody's bytes are lost.
 
-A file is installed from a flushed temporary. Where the platform can exchange two names in one step
-(Linux, macOS), the replaced bytes come back in the temporary and are compared *after* the exchange,
-so that even a save in the last microsecond is seen and kept.
+A file is installed from a flushed, complete one by giving the two each other's names. Where the
+platform can do that in one step (Linux, macOS), even a save in the last microsecond is seen and
+kept; elsewhere the old file is moved aside first, and there is an instant without a file.
 """
 
 from __future__ import annotations
 
+import contextlib
 import ctypes
 import errno
 import hashlib
@@ -43,8 +44,20 @@ class Stamp:
         return cls(found.st_size, found.st_mtime_ns, found.st_ctime_ns, found.st_ino)
 
 
-class Displaced(Exception):  # noqa: N818 - it carries content, it is not a fault of ours
-    """The file on disk was not what the request saw. `found` is what was there; it still is."""
+@dataclass(frozen=True)
+class Found:
+    """What has a name: a file's bytes, nothing, or (`special`) a folder, link or pipe."""
+
+    content: bytes | None = None
+    special: bool = False
+
+    def holds(self, content: bytes | None) -> bool:
+        """Say whether it is just these bytes, or nothing where `content` is None."""
+        return not self.special and self.content == content
+
+
+class Displaced(Exception):
+    """The file on disk was not what the request saw. `found` is what was there; None if no file."""
 
     def __init__(self, path: str, found: bytes | None) -> None:
         super().__init__(path)
@@ -66,7 +79,7 @@ def read(root: Path, relative: str, limit: int = MAX_RECORD_BYTES) -> bytes | No
     """
     target = paths.resolve(root, relative)
     try:
-        descriptor = os.open(target, os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | _NONBLOCK)
+        descriptor = os.open(target, _AS_IT_IS)
     except (FileNotFoundError, NotADirectoryError):
         return None
     with os.fdopen(descriptor, "rb") as handle:
@@ -81,6 +94,28 @@ def read(root: Path, relative: str, limit: int = MAX_RECORD_BYTES) -> bytes | No
         return handle.read()
 
 
+def look(path: Path) -> Found:
+    """Return what has a name now, whatever it is and however large; links are not followed.
+
+    Raises:
+        OSError: the disk refuses.
+    """
+    try:
+        if not stat.S_ISREG(os.lstat(path).st_mode):
+            return Found(special=True)
+        descriptor = os.open(path, _AS_IT_IS)
+    except (FileNotFoundError, NotADirectoryError):
+        return Found()
+    except OSError as error:
+        if error.errno == errno.ELOOP:  # made a link between the two looks
+            return Found(special=True)
+        raise
+    with os.fdopen(descriptor, "rb") as handle:
+        if not stat.S_ISREG(os.fstat(handle.fileno()).st_mode):
+            return Found(special=True)
+        return Found(handle.read())
+
+
 def stamp(root: Path, relative: str) -> Stamp | None:
     """Return a file's stamp, or None where there is no regular file of that name."""
     try:
@@ -90,37 +125,89 @@ def stamp(root: Path, relative: str) -> Stamp | None:
     return Stamp.of(found) if stat.S_ISREG(found.st_mode) else None
 
 
-def install(
-    root: Path, relative: str, before: bytes | None, after: bytes | None, temporary: Path
-) -> None:
-    """Make a file's content `after`, if and only if it is `before` now.
+def write_complete(path: Path, content: bytes, like: Path) -> None:
+    """Make a flushed file that is whole as soon as it has its name.
 
     Args:
-        root: the vault's folder.
-        relative: the file's vault-relative path.
-        before: the bytes that the request saw; None where it saw no file.
-        after: the bytes to install; None to remove the file.
-        temporary: a free name in the vault's private folder, on the same file system.
+        path: its name; what has it already is replaced.
+        content: its bytes.
+        like: the file whose mode and owner it gets, if there is one.
 
     Raises:
-        Displaced: the file is something else; it is left (or put back) as it was.
-        OSError: the disk refuses; the file is as it was.
+        OSError: the disk refuses; nothing is left behind.
     """
-    target = paths.resolve(root, relative)
-    found = read(root, relative)
-    if found != before:
-        raise Displaced(relative, found)
-    if after is None:
-        _remove(target, relative, before, temporary)
-        return
-    _make_folder(target.parent, root)
-    _write_temporary(temporary, after, target)
-    reach("install.temp-written")
+    path.parent.mkdir(parents=True, exist_ok=True)
+    partial = path.with_name(path.name + ".part")
+    descriptor = os.open(partial, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | _BINARY, 0o644)
     try:
-        _put(temporary, target, relative, before)
-    finally:
-        temporary.unlink(missing_ok=True)
-    sync_folder(target.parent)
+        with os.fdopen(descriptor, "wb") as handle:
+            _resemble(handle.fileno(), like)
+            handle.write(content)
+            handle.flush()
+            os.fsync(handle.fileno())
+        partial.replace(path)
+    except OSError:
+        partial.unlink(missing_ok=True)
+        raise
+
+
+def swap(prepared: Path, target: Path) -> None:
+    """Give two files each other's names.
+
+    Raises:
+        FileNotFoundError: one of them is gone; the other is as it was.
+        FileExistsError: a file appeared at the target meanwhile and stays; what was there before
+            has the prepared name.
+    """
+    exchange = _exchanger()
+    if exchange is not None and exchange(prepared, target):
+        return
+    aside = aside_of(prepared)
+    target.rename(aside)
+    reach("install.moved-aside")
+    try:
+        place(prepared, target)
+    except FileExistsError:
+        aside.replace(prepared)
+        raise
+    except OSError:
+        place(aside, target)
+        aside.unlink(missing_ok=True)
+        raise
+    aside.replace(prepared)
+
+
+def aside_of(prepared: Path) -> Path:
+    """Return the name under which a file is moved aside where names cannot be exchanged."""
+    return prepared.with_name(prepared.name + ".aside")
+
+
+def place(source: Path, target: Path) -> None:
+    """Give a file a free name; it may keep the one that it has.
+
+    Raises:
+        FileExistsError: the name is taken.
+    """
+    try:
+        os.link(source, target)  # fails where a file has appeared, unlike a rename
+    except FileExistsError:
+        raise
+    except OSError:
+        if os.path.lexists(target):
+            raise FileExistsError(errno.EEXIST, os.strerror(errno.EEXIST), str(target)) from None
+        source.rename(target)  # a file system without hard links
+
+
+def make_folder(folder: Path, root: Path) -> list[Path]:
+    """Make a folder, flush the parents that gained a name, and return the folders made."""
+    missing = []
+    while folder != root and not folder.exists():
+        missing.append(folder)
+        folder = folder.parent
+    for made in reversed(missing):
+        made.mkdir(exist_ok=True)
+        sync_folder(made.parent)
+    return missing
 
 
 def sync_folder(folder: Path) -> None:
@@ -134,70 +221,27 @@ def sync_folder(folder: Path) -> None:
         os.close(descriptor)
 
 
-def _put(temporary: Path, target: Path, relative: str, before: bytes | None) -> None:
-    if before is None:
-        try:
-            os.link(temporary, target)  # fails where a file has appeared, unlike a rename
-        except FileExistsError:
-            raise Displaced(relative, target.read_bytes()) from None
-        except OSError:
-            if target.exists():
-                raise Displaced(relative, target.read_bytes()) from None
-            temporary.replace(target)
-        return
-    exchange = _exchanger()
-    if exchange is None or not exchange(temporary, target):
-        temporary.replace(target)
-        return
-    reach("install.exchanged")
-    displaced = temporary.read_bytes()
-    if displaced != before:
-        exchange(temporary, target)
-        raise Displaced(relative, displaced)
+def blob_id(content: bytes) -> str:
+    """Return Git's object id (SHA-1) of exact bytes."""
+    return hashlib.sha1(b"blob %d\0" % len(content) + content, usedforsecurity=False).hexdigest()
 
 
-def _remove(target: Path, relative: str, before: bytes | None, temporary: Path) -> None:
-    if before is None:
-        return
-    temporary.parent.mkdir(parents=True, exist_ok=True)
-    target.rename(temporary)
-    displaced = temporary.read_bytes()
-    if displaced != before:
-        os.link(temporary, target)
-        temporary.unlink()
-        raise Displaced(relative, displaced)
-    sync_folder(target.parent)
-    temporary.unlink()
-
-
-def _write_temporary(temporary: Path, content: bytes, target: Path) -> None:
-    temporary.parent.mkdir(parents=True, exist_ok=True)
-    mode = stat.S_IMODE(target.stat().st_mode) if target.exists() else 0o644
-    descriptor = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, mode)
+def _resemble(descriptor: int, like: Path) -> None:
+    """Give an open file the mode of another and, where we may, its owner."""
     try:
-        with os.fdopen(descriptor, "wb") as handle:
-            handle.write(content)
-            handle.flush()
-            os.fsync(handle.fileno())
+        found = os.lstat(like)
     except OSError:
-        temporary.unlink(missing_ok=True)
-        raise
-
-
-def _make_folder(folder: Path, root: Path) -> None:
-    """Make a folder and flush the parents that gained a name."""
-    missing = []
-    while folder != root and not folder.exists():
-        missing.append(folder)
-        folder = folder.parent
-    for made in reversed(missing):
-        made.mkdir(exist_ok=True)
-        sync_folder(made.parent)
+        return
+    if os.name == "nt" or not stat.S_ISREG(found.st_mode):
+        return
+    with contextlib.suppress(OSError):
+        os.fchown(descriptor, found.st_uid, found.st_gid)
+    os.fchmod(descriptor, stat.S_IMODE(found.st_mode))
 
 
 @cache
 def _exchanger() -> Callable[[Path, Path], bool] | None:
-    """Return the platform's atomic exchange of two names, or None; the exchange says if it could."""
+    """Return the platform's atomic exchange of two names, or None; it says whether it could."""
     try:
         library = ctypes.CDLL(None, use_errno=True)
         if sys.platform == "darwin":
@@ -215,14 +259,11 @@ def _done(result: int) -> bool:
     if result == 0:
         return True
     code = ctypes.get_errno()
-    if code in (errno.ENOSYS, errno.EINVAL, errno.ENOTSUP, errno.EXDEV):
+    if code in (errno.ENOSYS, errno.EINVAL, errno.ENOTSUP):
         return False
     raise OSError(code, os.strerror(code))
 
 
-_NONBLOCK = getattr(os, "O_NONBLOCK", 0)  # a fifo in place of a record must not hang the reader
-
-
-def blob_id(content: bytes) -> str:
-    """Return Git's object id (SHA-1) of exact bytes."""
-    return hashlib.sha1(b"blob %d\0" % len(content) + content, usedforsecurity=False).hexdigest()
+_BINARY = getattr(os, "O_BINARY", 0)
+# Links are not followed, and a pipe in place of a record does not hang the reader.
+_AS_IT_IS = os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0) | _BINARY

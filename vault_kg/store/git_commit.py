@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from vault_kg.store.git_trees import Entry, TreeChange
 
 _ATTEMPTS = 10
-_LOOKED_BACK = 256
+_LOOKED_BACK = 1000
 
 
 @dataclass(frozen=True)

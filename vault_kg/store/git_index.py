@@ -102,14 +102,12 @@ class IndexKeeper:
         prepared = PreparedIndex(self._layout)
         accepted = {path: befores | {targets[path]} for path, befores in owed.items()}
         try:
-            index = IndexFile(prepared.seen, self._layout.object_format, self._layout.oid_size)
-        except (ValueError, IndexError):
+            data = self._edit(prepared.seen, accepted, targets)
+        except ValueError:
             self._let_git_make(prepared, accepted, targets)
             return prepared
-        chosen = _choose(index, accepted, targets)
-        if chosen:
-            known = {p: (e, _known(self._layout, p, e)) if e else None for p, e in chosen.items()}
-            prepared.write(index.replace(known))
+        if data != prepared.seen:
+            prepared.write(data)
         return prepared
 
     def settle(self, owed: Owed, targets: Targets, prepared: PreparedIndex | None) -> bool:
@@ -138,6 +136,12 @@ class IndexKeeper:
                 note.unlink(missing_ok=True)
         self.release()
         return bool(outcome)
+
+    def _edit(self, data: bytes, accepted: Owed, targets: Targets) -> bytes:
+        index = IndexFile(data, self._layout.object_format, self._layout.oid_size)
+        chosen = _choose(index, accepted, targets)
+        known = {p: (e, _known(self._layout, p, e)) if e else None for p, e in chosen.items()}
+        return index.replace(known) if known else data
 
     def _let_git_make(self, prepared: PreparedIndex, accepted: Owed, targets: Targets) -> None:
         """Have Git change a kind of index that is not edited here."""

@@ -43,6 +43,8 @@ class IndexFile:
         Raises:
             ValueError: It is broken, or not of the plain kind.
         """
+        if 0 < len(data) < _HEADER.size + oid_size:
+            raise ValueError("the index ends too early")
         self._format = object_format
         self._flags_at = _STAT.size + oid_size
         self._hashed = not data or any(data[-oid_size:])
@@ -109,6 +111,8 @@ class IndexFile:
         data, flags_at, offset = self._data, self._flags_at, _HEADER.size
         offsets = [offset]
         for _ in range(count):
+            if offset + flags_at + 2 > len(data):
+                raise ValueError("the index ends too early")
             flags = data[offset + flags_at] << 8 | data[offset + flags_at + 1]
             name = offset + flags_at + (4 if flags & _EXTENDED else 2)
             length = flags & _LONGEST_NAME
@@ -178,7 +182,7 @@ def _forget(
     for _ in range(inside):
         name = trees[end : trees.index(b"\0", end)] if touched else b""
         deeper = [rest for first, *rest in touched if first == name]
-        content, end = _forget(trees, end, deeper, oid_size)
+        content, end = _forget(trees, end, [rest for rest in deeper if rest], oid_size)
         if [] not in deeper:
             kept.append(content)
     if touched:
@@ -198,7 +202,7 @@ def _stat_fields(entry: Entry, known: stat_result | None) -> bytes:
 def _extensions(data: bytes) -> Iterator[tuple[bytes, bytes]]:
     start = 0
     while start < len(data):
-        name, size = _EXTENSION.unpack_from(data, start)
+        name, size = data[start : start + 4], int.from_bytes(data[start + 4 : start + 8])
         start += _EXTENSION.size
         if name not in (*_KEPT, *_DROPPED) or start + size > len(data):
             raise ValueError(f"the index has the extension {name!r}")

@@ -3,9 +3,9 @@
     request -> accept (row, flushed) -> install files -> publish (one transaction) -> queue to Git
 
 A request is accepted once it is in the journal, and then it is finished: by this call, by
-`knowledge_resume`, or by the next process that opens the vault. A file that somebody changed between
-what the request saw and the installation is never written over: the entry becomes a conflict, and
-the original, the proposed and the displaced bytes are all kept.
+`knowledge_resume`, or by the next process that opens the vault. A file that somebody changed
+between what the request saw and the installation is never written over: the entry becomes a
+conflict, and the original, the proposed and the displaced bytes are all kept.
 """
 
 from __future__ import annotations
@@ -14,10 +14,18 @@ import hashlib
 import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass
-from pathlib import Path
 from typing import Any
 
-from vault_kg.errors import ConflictBlocked, RequestMismatch, VaultError, WriteFailed
+from vault_kg.errors import (
+    Busy,
+    ConflictBlocked,
+    RequestMismatch,
+    UnsafePath,
+    VaultError,
+    WriteFailed,
+)
+from vault_kg.records import model
+from vault_kg.records.frontmatter import FrontMatterError, parse
 from vault_kg.state import conflicts, guards, merges, revisions
 from vault_kg.state import journal as rows
 from vault_kg.state.conflicts import Conflict
@@ -28,11 +36,13 @@ from vault_kg.state.revisions import Revision
 from vault_kg.store import files
 from vault_kg.store.failpoints import reach
 from vault_kg.store.files import Displaced
+from vault_kg.store.installation import Installation, sweep
 from vault_kg.store.lane import Lane
 from vault_kg.store.vault import Vault
 
 OBSERVE = "observe"
 EDITOR = "editor"
+_TRIES = 3
 
 
 @dataclass(frozen=True)
@@ -113,9 +123,10 @@ class Journal:
         """
         self.finish_accepted()
         known = rows.find(self.vault.database, request.id)
-        if known is not None:
+        if known is not None and known.state not in rows.UNFINISHED:
             return self._answered(known, request)
-        planned = plan()
+        self.require_finished()
+        planned = self._planned(plan)
         reach("accept.before")
         seq = self._accept(request, planned)
         reach("accept.after")
@@ -127,6 +138,7 @@ class Journal:
         moves: Sequence[tuple[str, str]] = (),
         guards: Sequence[Guard] = (),
         merges: Sequence[Merge] = (),
+        label: str = "",
     ) -> Entry:
         """Record edits that a person made in files; the caller holds the lane.
 
@@ -136,7 +148,7 @@ class Journal:
         at = self.now()
         partition = changes[0].partition if changes else ""
         plan = Plan(
-            partition, {}, tuple(changes), guards=tuple(guards), merges=tuple(merges),
+            partition, {}, tuple(changes), label, guards=tuple(guards), merges=tuple(merges),
             moves=tuple(moves),
         )  # fmt: skip
         seq_hint = rows.last_seq(self.vault.database) + 1
@@ -144,12 +156,15 @@ class Journal:
         request = Request(f"{OBSERVE}-{seq_hint}-{digest[:16]}", OBSERVE, EDITOR, {"files": digest})
         with self.vault.database.write():
             seq = self._accept(request, plan)
-            entry = self._entry(seq)
-            self._publish(entry, at)
+            self._publish(self._entry(seq), at)
+            reach("publish.inside")
+        reach("publish.after")
         return self._entry(seq)
 
     def finish_accepted(self) -> list[str]:
         """Finish what a dead process left accepted; the caller holds the lane.
+
+        What the disk refuses stays accepted, and everything after it waits (`require_finished`).
 
         Returns:
             The request ids that were finished, abandoned or found in conflict.
@@ -158,10 +173,28 @@ class Journal:
         for entry in unfinished:
             try:
                 self._finish(entry.seq)
-            except (ConflictBlocked, WriteFailed):
+            except ConflictBlocked:
                 continue  # told to the one who repeats or resumes that request
-        self._sweep()
-        return [entry.request_id for entry in unfinished]
+            except (WriteFailed, Busy):
+                break  # told by `require_finished`
+        left = [entry.seq for entry in rows.unfinished(self.vault.database)] if unfinished else []
+        sweep(self.vault.temporaries, left)
+        return [entry.request_id for entry in unfinished if entry.seq not in left]
+
+    def require_finished(self) -> None:
+        """Refuse to build on an accepted request that could not be finished.
+
+        Raises:
+            WriteFailed: there is one.
+        """
+        unfinished = rows.unfinished(self.vault.database)
+        if unfinished:
+            raise WriteFailed(
+                f"the accepted request {unfinished[0].request_id!r} could not be finished: the "
+                "disk refuses. Free some space or mend the permissions, then call knowledge_resume "
+                "or repeat the request",
+                request_id=unfinished[0].request_id,
+            )
 
     def _answered(self, known: Entry, request: Request) -> Entry:
         if known.payload_hash != request.digest:
@@ -183,69 +216,77 @@ class Journal:
         )  # fmt: skip
         return rows.add(self.vault.database, entry, [_file_row(c) for c in plan.changes])
 
+    def _planned(self, plan: Callable[[], Plan]) -> Plan:
+        """Plan on what the index has seen: a save between the look and the read is planned anew."""
+        for _ in range(_TRIES):
+            planned = plan()
+            if not any(self._was_overlooked(change) for change in planned.changes):
+                return planned
+        raise Busy("a file of this request is being saved again and again; try again")
+
+    def _was_overlooked(self, change: Change) -> bool:
+        if change.before is None or change.record_id is None:
+            return False
+        head = revisions.head(self.vault.database, change.record_id)
+        if head is None or head.hash == files.content_hash(change.before):
+            return False
+        try:
+            return model.is_record(parse(change.before))
+        except FrontMatterError:
+            return False  # no revision is made of what cannot be read
+
     def _finish(self, seq: int) -> Entry:
         entry = self._entry(seq)
         changed = rows.files(self.vault.database, seq)
+        installation = Installation(self.vault.root, self.vault.temporaries, seq, changed)
         if changed:
             rows.set_state(self.vault.database, seq, rows.INSTALLING)
-            self._install(entry, changed)
+            self._install(entry, changed, installation)
         reach("publish.before")
-        with self.vault.database.write():
-            self._publish(entry, self.now())
-            reach("publish.inside")
+        try:
+            with self.vault.database.write():
+                self._publish(entry, self.now())
+                reach("publish.inside")
+                installation.clear()
+        except (WriteFailed, Busy):
+            self._abandon(entry, installation)
+            raise
         reach("publish.after")
         return self._entry(seq)
 
-    def _install(self, entry: Entry, changed: list[FileRow]) -> None:
-        done: list[tuple[int, FileRow]] = []
+    def _install(self, entry: Entry, changed: list[FileRow], installation: Installation) -> None:
         try:
-            for ordinal, file in enumerate(changed):
-                self._install_one(entry.seq, ordinal, file)
-                done.append((ordinal, file))
-                reach("install.file-done")
+            installation.install()
+            reach("install.all-done")
+            installation.confirm()
         except Displaced as met:
-            self._roll_back(entry.seq, done)
-            reach("conflict.rolled-back")
-            raise self._record_conflict(entry, changed, met) from None
-        except (OSError, VaultError) as error:
-            self._roll_back(entry.seq, done)
-            rows.set_state(self.vault.database, entry.seq, rows.ABANDONED)
-            raise _write_failed(error) from error
-        reach("install.all-done")
-
-    def _install_one(self, seq: int, ordinal: int, file: FileRow) -> None:
-        root, temporary = self.vault.root, self._temporary(seq, ordinal)
-        if files.read(root, file.path) == file.after:
-            self._check_leftover(temporary, file)
-            return
-        files.install(root, file.path, file.before, file.after, temporary)
-
-    def _check_leftover(self, temporary: Path, file: FileRow) -> None:
-        """Look at what an interrupted exchange left: it may be somebody's edit."""
-        if not temporary.exists():
-            return
-        displaced = temporary.read_bytes()
-        if displaced not in (file.before, file.after):
-            temporary.replace(self.vault.root / file.path)
-            raise Displaced(file.path, displaced)
-        temporary.unlink()
-
-    def _roll_back(self, seq: int, done: list[tuple[int, FileRow]]) -> None:
-        for ordinal, file in reversed(done):
             try:
-                files.install(
-                    self.vault.root, file.path, file.after, file.before,
-                    self._temporary(seq, ordinal),
-                )  # fmt: skip
-            except Displaced:
-                continue  # edited since: what is there now stays, and is part of the conflict
+                installation.take_back()
+            except OSError as error:
+                raise _kept(entry, error) from error
+            reach("conflict.rolled-back")
+            blocked = self._record_conflict(entry, changed, met)
+            installation.clear()
+            raise blocked from None
+        except (OSError, VaultError) as error:
+            self._abandon(entry, installation)
+            raise _write_failed(error) from error
+
+    def _abandon(self, entry: Entry, installation: Installation) -> None:
+        """Undo a request for good; where the disk refuses even that, it stays accepted."""
+        try:
+            installation.take_back()
+            rows.set_state(self.vault.database, entry.seq, rows.ABANDONED)
+            installation.clear()
+        except (OSError, VaultError) as error:
+            raise _kept(entry, error) from error
 
     def _record_conflict(self, entry: Entry, changed: list[FileRow], met: Displaced) -> VaultError:
         at = self.now()
         found = [
             Conflict(
                 f"cf_{entry.seq}_{n}", entry.seq, f.path, f.record_id, f.before, f.after,
-                met.found if f.path == met.path else files.read(self.vault.root, f.path), at,
+                met.found if f.path == met.path else self._present(f.path), at,
             )
             for n, f in enumerate(changed)
         ]  # fmt: skip
@@ -254,6 +295,12 @@ class Journal:
             rows.set_state(self.vault.database, entry.seq, rows.CONFLICTED)
         reach("conflict.recorded")
         return self._blocked(entry)
+
+    def _present(self, path: str) -> bytes | None:
+        try:
+            return files.read(self.vault.root, path)
+        except (UnsafePath, OSError):
+            return None  # a folder, link or pipe has the name; it stays as it is
 
     def _blocked(self, entry: Entry) -> ConflictBlocked:
         waiting = conflicts.of_entry(self.vault.database, entry.seq)
@@ -280,36 +327,31 @@ class Journal:
             merges.undo(database, effects["undo_merge"], entry.seq)
         for record_id, path in effects["moves"]:
             revisions.move(database, record_id, path)
-        for conflict_id in effects["resolves"]:
-            self._resolve(conflict_id, entry, at)
         receipt = {**effects["receipt"], "publishedAt": at, "actor": entry.actor}
+        for conflict_id in effects["resolves"]:
+            self._resolve(conflict_id, entry, receipt)
         rows.set_receipt(database, entry.seq, rows.PUBLISHED, receipt, at)
         if changed:
             rows.queue_commit(database, entry.seq)
             self.project([(f.path, f.after) for f in changed])
 
-    def _resolve(self, conflict_id: str, entry: Entry, at: str) -> None:
+    def _resolve(self, conflict_id: str, entry: Entry, receipt: dict[str, Any]) -> None:
+        """Close a conflict; what was chosen answers the request that met it from now on."""
         database = self.vault.database
         conflict = conflicts.get(database, conflict_id)
         if conflict is None:
             return
-        choice = str(entry.effects["receipt"].get("choice", ""))
+        choice, at = str(receipt.get("choice", "")), str(receipt["publishedAt"])
         conflicts.resolve(database, conflict_id, choice, entry.reason or "", entry.actor, at)
-        rows.set_state(database, conflict.seq, rows.RESOLVED)
+        answer = {**receipt, "actor": self._entry(conflict.seq).actor}
+        if not entry.effects["revisions"]:
+            answer["changed"] = False
+        rows.set_receipt(database, conflict.seq, rows.RESOLVED, answer, at)
 
     def _entry(self, seq: int) -> Entry:
         entry = rows.get(self.vault.database, seq)
         assert entry is not None, "a journal row never goes away"
         return entry
-
-    def _temporary(self, seq: int, ordinal: int) -> Path:
-        return self.vault.temporaries / f"{seq}-{ordinal}"
-
-    def _sweep(self) -> None:
-        """Remove temporaries of a process that died before it renamed them."""
-        if self.vault.temporaries.is_dir():
-            for left in self.vault.temporaries.iterdir():
-                left.unlink(missing_ok=True)
 
 
 def _effects(plan: Plan) -> dict[str, Any]:
@@ -353,8 +395,21 @@ def _fingerprint(change: Change) -> str:
 def _write_failed(error: Exception) -> VaultError:
     if isinstance(error, VaultError):
         return error
-    reason = getattr(error, "strerror", None) or str(error)
+    where = getattr(error, "filename", None) or "the vault"
     return WriteFailed(
-        f"the disk refused ({reason}) at {getattr(error, 'filename', None) or 'the vault'}; the "
-        "vault is as it was. Free some space or mend the permissions, then repeat the request"
+        f"the disk refused ({_reason(error)}) at {where}; the vault is as it was. Free some space "
+        "or mend the permissions, then repeat the request"
     )
+
+
+def _kept(entry: Entry, error: Exception) -> WriteFailed:
+    return WriteFailed(
+        f"the disk refused ({_reason(error)}) to take request {entry.request_id!r} back. It stays "
+        "accepted and is finished once the disk allows it; nothing else is written before. Free "
+        "some space or mend the permissions, then repeat the request or call knowledge_resume",
+        request_id=entry.request_id,
+    )
+
+
+def _reason(error: Exception) -> str:
+    return getattr(error, "strerror", None) or str(error)

@@ -7,28 +7,34 @@ Git can. The commit's trailers carry what a lost state is rebuilt from (`recover
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+import threading
+from dataclasses import replace
 from datetime import datetime
 from typing import Any
 
 from filelock import FileLock, Timeout
 
+from vault_kg.errors import UnsafePath, VaultError
 from vault_kg.state import journal as rows
 from vault_kg.state.journal import Entry, FileRow
 from vault_kg.store.failpoints import reach
 from vault_kg.store.git import CommitRequest, FileSnapshot, GitPending, GitUnavailable, History
+from vault_kg.store.git_trees import split_path
+from vault_kg.store.journal import OBSERVE
 from vault_kg.store.vault import CONFIG, Vault
 
 BATCH = 200
-MAX_REVISION_TRAILERS = 20
-"""More revisions than this are worked out from the files of the commit again."""
+MAX_WHOLE_REVISIONS = 20
+"""More revisions than this are listed without what the files of the commit say as well."""
 
 WAIT_SECONDS = 5.0
 
-SEQ, REQUEST, OPERATION, ACTOR = "Vault-Seq", "Vault-Request", "Vault-Operation", "Vault-Actor"
-AT, REASON, REVISION = "Vault-At", "Vault-Reason", "Vault-Revision"
+SEQ, PREVIOUS, REQUEST = "Vault-Seq", "Vault-Previous", "Vault-Request"
+OPERATION, PARTITION, ACTOR = "Vault-Operation", "Vault-Partition", "Vault-Actor"
+AT, REASON, REVISION, MOVE = "Vault-At", "Vault-Reason", "Vault-Revision", "Vault-Move"
 GUARD, MERGE, UNMERGE = "Vault-Guard", "Vault-Merge", "Vault-Unmerge"
 PAYLOAD, RECEIPT = "Vault-Payload", "Vault-Receipt"
+SHORT = ("record_id", "revision", "lifecycle", "partition", "path")
 _UNAVAILABLE = "unavailable: "
 _NOT_IN_TRAILERS = ("impact",)
 
@@ -41,25 +47,35 @@ class Outbox:
     def __init__(self, vault: Vault, history: History) -> None:
         self._vault = vault
         self._history = history
+        self._thread = threading.Lock()
         self._lock = FileLock(vault.private / "git.lock", thread_local=False)
 
     def drain(self, wait: float = WAIT_SECONDS) -> None:
-        """Commit everything that waits.
+        """Commit everything that waits; what cannot be committed goes on waiting.
+
+        Never raises: what was acknowledged stands, whatever becomes of its commit.
 
         Args:
-            wait: seconds to wait for another process that is committing.
+            wait: seconds to wait for another thread or process that is committing.
         """
+        if not self._thread.acquire(timeout=wait):
+            return  # the one who commits takes what waits along
         try:
             with self._lock.acquire(timeout=wait, poll_interval=0.005):
                 self._drain()
-        except (Timeout, OSError):
-            return  # what waits is committed by the one who holds the lock, or the next drain
+        except (Timeout, OSError, VaultError):
+            return  # committed by the one who holds the lock, or with the next drain
+        finally:
+            self._thread.release()
 
     def state(self, seq: int) -> dict[str, str]:
         """Return `{state, commit?, reason?}` of an entry: committed, pending or unavailable."""
         entry = rows.get(self._vault.database, seq)
         if entry is not None and entry.commit_id:
             return {"state": "committed", "commit": entry.commit_id}
+        review = rows.resolved_by(self._vault.database, seq)
+        if review is not None:
+            return self.state(review)
         waiting, reason = rows.queue_reason(self._vault.database, seq)
         if not waiting:
             return {"state": "committed"}  # nothing was to be committed
@@ -72,45 +88,60 @@ class Outbox:
         while entries := rows.queued(database, BATCH):
             reach("git.before")
             try:
-                commits = self._history.commit([self._request(e) for e in entries])
+                commits = self._history.commit(self._requests(entries))
             except GitUnavailable as error:
                 rows.note_queue_reason(database, f"{_UNAVAILABLE}{error}")
                 return
-            except GitPending as error:
+            except (GitPending, VaultError, OSError) as error:
                 rows.note_queue_reason(database, str(error))
                 return
             reach("git.committed")
             rows.mark_committed(database, dict(zip((e.seq for e in entries), commits, strict=True)))
             reach("git.after")
 
+    def _requests(self, entries: list[Entry]) -> list[CommitRequest]:
+        requests = [self._request(entry) for entry in entries]
+        if not rows.is_committed(self._vault.database):
+            identity = FileSnapshot(CONFIG, (self._vault.root / CONFIG).read_bytes())
+            requests[0] = replace(requests[0], files=[*requests[0].files, identity])
+        return requests
+
     def _request(self, entry: Entry) -> CommitRequest:
         changed = rows.files(self._vault.database, entry.seq)
-        snapshots = [FileSnapshot(f.path, f.after) for f in changed]
-        if entry.seq == 1:
-            snapshots.append(FileSnapshot(CONFIG, (self._vault.root / CONFIG).read_bytes()))
+        previous = rows.before_in_queue(self._vault.database, entry.seq)
         return CommitRequest(
-            files=snapshots,
+            files=[FileSnapshot(f.path, f.after) for f in changed if _git_can_hold(f.path)],
             subject=_subject(entry, changed),
-            trailers=_trailers(entry),
+            trailers=_trailers(entry, previous),
             author_name=entry.actor,
             author_email=f"{_mailbox(entry.actor)}@vault-kg.invalid",
             at=datetime.fromisoformat(entry.published_at or entry.accepted_at),
+            keep_empty=True,  # a guard, or an edit that the person committed: told all the same
         )
 
 
 def _subject(entry: Entry, changed: list[FileRow]) -> str:
     what = entry.effects["label"] or (changed[0].path if changed else "")
-    more = f" and {len(changed) - 1} more" if entry.operation == "observe" and changed[1:] else ""
-    verb = "edit" if entry.operation == "observe" else entry.operation.removeprefix("knowledge_")
-    return _one_line(f"{verb}: {what}{more}")[:120]
+    verb = "edit" if entry.operation == OBSERVE else entry.operation.removeprefix("knowledge_")
+    return _one_line(f"{verb}: {what}")[:120]
 
 
-def _trailers(entry: Entry) -> Trailers:
+def _git_can_hold(path: str) -> bool:
+    try:
+        split_path(path)
+    except UnsafePath:
+        return False
+    return True
+
+
+def _trailers(entry: Entry, previous: int | None) -> Trailers:
     effects = entry.effects
     trailers: Trailers = [
         (SEQ, str(entry.seq)),
+        (PREVIOUS, str(previous or 0)),
         (REQUEST, _dump(entry.request_id)),
         (OPERATION, entry.operation),
+        (PARTITION, _dump(entry.partition)),
         (ACTOR, _dump(entry.actor)),
         (AT, entry.published_at or entry.accepted_at),
         (PAYLOAD, entry.payload_hash),
@@ -122,14 +153,20 @@ def _trailers(entry: Entry) -> Trailers:
         trailers.append((RECEIPT, _dump(receipt)))
     if entry.reason:
         trailers.append((REASON, _dump(entry.reason)))
-    if len(effects["revisions"]) <= MAX_REVISION_TRAILERS:
-        trailers += [(REVISION, _dump(r)) for r in effects["revisions"]]
+    whole = len(effects["revisions"]) <= MAX_WHOLE_REVISIONS
+    trailers += [(REVISION, _dump(r if whole else _short(r))) for r in effects["revisions"]]
+    trailers += [(MOVE, _dump(move)) for move in effects["moves"]]
     trailers += [(GUARD, _dump(g)) for g in effects["guards"]]
     for merge in effects["merges"]:
         trailers.append((MERGE, _dump({**merge, "contributions": effects["contributions"]})))
     if effects["undo_merge"]:
         trailers.append((UNMERGE, _dump(effects["undo_merge"])))
     return trailers
+
+
+def _short(revision: dict[str, Any]) -> list[Any]:
+    """Return of a revision what `recovery` cannot read from the commit's file."""
+    return [revision[key] for key in SHORT]
 
 
 def _dump(value: Any) -> str:

@@ -149,7 +149,7 @@ def read_outside(path: Path, sha256: str) -> bytes:
         content = handle.read()
     if hashlib.sha256(content).hexdigest() != sha256.removeprefix("sha256:").lower():
         raise InvalidArgument(
-            f"{path} does not have the sha256 that was given; it changed, or another file was meant",
+            f"{path} does not have the sha256 that was given: it changed, or another was meant",
             path=str(path),
             found=hashlib.sha256(content).hexdigest(),
         )

@@ -1,7 +1,7 @@
 """A vault on disk: its folder, its identity, and where its state lies.
 
-`vault.toml` holds the identity and is tracked by Git; everything else in `.vault-kg/` is private and
-ignored. A vault that had a state and lost it is unavailable, never silently started empty.
+`vault.toml` holds the identity and is tracked by Git; everything else in `.vault-kg/` is private
+and ignored. A vault that had a state and lost it is unavailable, never silently started empty.
 """
 
 from __future__ import annotations
@@ -19,6 +19,7 @@ from vault_kg.store import paths
 
 FORMAT = "vault-kg-1"
 CONFIG = f"{paths.PRIVATE}/vault.toml"
+TEMPORARIES = f"{paths.PRIVATE}/tmp"
 
 
 @dataclass(frozen=True)
@@ -35,7 +36,7 @@ class Vault:
     @property
     def temporaries(self) -> Path:
         """Where files are written before they are installed."""
-        return self.private / "tmp"
+        return self.root / TEMPORARIES
 
     def close(self) -> None:
         """Close the state."""
@@ -135,11 +136,15 @@ def settings_of(root: Path) -> dict[str, object]:
     return tomllib.loads((root / CONFIG).read_text(encoding="utf-8"))
 
 
-def _write_identity(root: Path, vault_id: str, at: str) -> None:
-    private = root / paths.PRIVATE
+def make_private(private: Path) -> None:
+    """Make the private folder, which ignores itself and is closed to other accounts."""
     private.mkdir(parents=True, exist_ok=True)
     os.chmod(private, 0o700)  # noqa: PTH101 - Path.chmod follows links on some platforms
     (private / ".gitignore").write_text("*\n", encoding="utf-8")
+
+
+def _write_identity(root: Path, vault_id: str, at: str) -> None:
+    make_private(root / paths.PRIVATE)
     (root / CONFIG).write_text(
         f'format = "{FORMAT}"\nid = "{vault_id}"\ncreated = "{at}"\n', encoding="utf-8"
     )

@@ -1,0 +1,106 @@
+"""Answers that fit a client: nothing is cut silently.
+
+An answer over the budget is asked for again, smaller, in the operation's own way of answering less
+(fewer records, fewer characters), so that it says itself how to go on.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from vault_kg.errors import InvalidArgument
+from vault_kg.operations.registry import Operation
+from vault_kg.serve.schemas import compact
+
+MAX_CHARS = 100_000
+"""About 25,000 tokens: what clients take of one answer."""
+
+LEAST_CHARS = 2_000
+MARGIN = 0.9
+
+Ask = Callable[[dict[str, Any]], dict[str, Any]]
+
+
+def fitting(
+    operation: Operation, arguments: Mapping[str, Any], ask: Ask, budget: int = MAX_CHARS
+) -> dict[str, Any]:
+    """Return an answer of at most so many characters as JSON.
+
+    Args:
+        operation: what is asked.
+        arguments: its arguments, as they came.
+        ask: runs the operation.
+        budget: the most characters.
+
+    Raises:
+        InvalidArgument: it cannot be made to fit; says what to ask for instead.
+    """
+    asked = dict(arguments)
+    while True:
+        answer = ask(asked)
+        size = len(compact(answer))
+        if size <= budget:
+            return answer
+        smaller = None if not operation.read_only else _smaller(operation, asked, answer, budget)
+        if smaller is None:
+            if not operation.read_only:
+                return answer  # a receipt is never withheld: the change is done
+            raise _too_large(operation, size, budget)
+        asked = smaller
+
+
+def short(value: Any) -> Any:
+    """Return an answer without what is null or empty, for the text form."""
+    if isinstance(value, dict):
+        return {k: short(v) for k, v in value.items() if v is not None and v != [] and v != {}}
+    if isinstance(value, list):
+        return [short(item) for item in value]
+    return value
+
+
+def _smaller(
+    operation: Operation, asked: dict[str, Any], answer: dict[str, Any], budget: int
+) -> dict[str, Any] | None:
+    """Return arguments for a smaller answer, or None where there are none."""
+    fields = operation.request.model_fields
+    share = budget * MARGIN / len(compact(answer))
+    if "body_limit" in fields and isinstance(answer.get("body"), str):
+        return _with(operation, asked, "body_limit", _body_room(answer, budget))
+    if "limit" in fields and (count := _count(answer)) > 1:
+        return _with(operation, asked, "limit", max(1, min(count - 1, int(count * share))))
+    if "max_chars" in fields and isinstance(answer.get("text"), str):
+        length = len(answer["text"])
+        return _with(operation, asked, "max_chars", int(length * share) if length > 256 else 0)
+    return None
+
+
+def _body_room(answer: dict[str, Any], budget: int) -> int:
+    body = answer["body"]
+    encoded = len(compact(body))
+    room = (budget - (len(compact(answer)) - encoded)) * MARGIN
+    return int(len(body) * room / encoded) if room > 0 and len(body) > 1 else 0
+
+
+def _count(answer: dict[str, Any]) -> int:
+    """Return how many items the longest list of an answer has."""
+    return max((len(v) for v in answer.values() if isinstance(v, list)), default=0)
+
+
+def _with(
+    operation: Operation, asked: dict[str, Any], field: str, value: int
+) -> dict[str, Any] | None:
+    if value < 1:
+        return None
+    alias = operation.request.model_fields[field].alias or field
+    return {k: v for k, v in asked.items() if k not in (field, alias)} | {alias: value}
+
+
+def _too_large(operation: Operation, size: int, budget: int) -> InvalidArgument:
+    return InvalidArgument(
+        f"the answer of {operation.name} would be {size:,} characters, and this client takes "
+        f"{budget:,}; ask for less: a narrower filter, a smaller limit, without diff, some lines of "
+        "a source, or a part of a body (bodyOffset, bodyLimit)",
+        chars=size,
+        max_chars=budget,
+    )

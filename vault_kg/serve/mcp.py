@@ -1,0 +1,168 @@
+"""The operations as MCP tools, over standard input and output, with the protocol's own SDK.
+
+`initialize` and `tools/list` touch no vault. Each call runs in a worker thread; a refusal is a tool
+result that says so, with the error's code, message and data, so that the model can act on it.
+"""
+
+from __future__ import annotations
+
+import json
+import logging
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, BinaryIO
+
+import anyio
+import anyio.to_thread
+import mcp_types as types
+from mcp.server.context import ServerRequestContext
+from mcp.server.lowlevel import Server
+
+from vault_kg import __version__
+from vault_kg.errors import VaultError
+from vault_kg.operations import registry
+from vault_kg.operations.caller import AGENT_SCOPES, Caller
+from vault_kg.operations.registry import Operation
+from vault_kg.serve import answers, schemas, stdio
+from vault_kg.serve.keeper import Keeper
+
+log = logging.getLogger(__name__)
+
+NAME = "vault-kg"
+READERS, WRITERS = 8, 4
+MAX_ACTOR = 100
+
+
+@dataclass(frozen=True)
+class Offer:
+    """What a server offers, and to whom.
+
+    `actor` is None for the client's own name. `partitions` is None for all.
+    """
+
+    scopes: frozenset[str] = AGENT_SCOPES
+    toolsets: frozenset[str] = frozenset({"records"})
+    partitions: frozenset[str] | None = None
+    actor: str | None = None
+    max_chars: int = answers.MAX_CHARS
+
+    def includes(self, operation: Operation) -> bool:
+        """Say whether an operation is listed."""
+        return operation.scope in self.scopes and operation.toolset in self.toolsets
+
+
+def serve(root: Path, state: Path | None, offer: Offer, wire: BinaryIO) -> None:
+    """Serve a vault until standard input closes.
+
+    Args:
+        root: the vault's folder.
+        state: its state, where it is not in the default place.
+        offer: what is offered.
+        wire: standard output, as `stdio.claim_output` returned it.
+    """
+    logging.basicConfig(level=logging.WARNING, format="%(levelname)s %(message)s")
+    keeper = Keeper(root, state)
+    try:
+        anyio.run(_run, Tools(keeper, offer), keeper, wire)
+    finally:
+        keeper.stop()
+
+
+async def _run(tools: Tools, keeper: Keeper, wire: BinaryIO) -> None:
+    server = make_server(tools)
+    keeper.start()
+    async with stdio.messages(wire) as (received, send):
+        await server.run(received, send, server.create_initialization_options())
+
+
+def make_server(tools: Tools) -> Server[Any]:
+    """Return the protocol's server for some tools."""
+    return Server(
+        NAME,
+        version=__version__,
+        title="vault-kg",
+        instructions=schemas.INSTRUCTIONS,
+        on_list_tools=tools.listed,
+        on_call_tool=tools.called,
+    )
+
+
+class Tools:
+    """The tools of one server process."""
+
+    def __init__(self, keeper: Keeper, offer: Offer) -> None:
+        self._keeper = keeper
+        self._offer = offer
+        self._readers: anyio.CapacityLimiter | None = None
+        self._writers: anyio.CapacityLimiter | None = None
+        self._list: types.ListToolsResult | None = None
+
+    async def listed(
+        self, ctx: ServerRequestContext[Any], params: types.PaginatedRequestParams | None
+    ) -> types.ListToolsResult:
+        """Answer `tools/list`."""
+        if self._list is None:
+            offered = [o for o in registry.operations().values() if self._offer.includes(o)]
+            tools = [types.Tool.model_validate(tool) for tool in schemas.describe(offered)]
+            self._list = types.ListToolsResult(tools=tools)
+        return self._list
+
+    async def called(
+        self, ctx: ServerRequestContext[Any], params: types.CallToolRequestParams
+    ) -> types.CallToolResult:
+        """Answer `tools/call`; whatever goes wrong is told in the result."""
+        caller = Caller(self._actor(ctx), self._offer.scopes, self._offer.partitions)
+        operation = registry.operations().get(params.name)
+        reads = operation is None or operation.read_only
+        try:
+            return await anyio.to_thread.run_sync(
+                self._answer, params.name, params.arguments or {}, caller,
+                limiter=self._limiter(reads), abandon_on_cancel=reads,
+            )  # fmt: skip
+        except VaultError as error:
+            return _refused(error.to_dict())
+        except Exception as error:  # noqa: BLE001 - a fault of ours costs one call, not the connection
+            log.warning("%s failed", params.name, exc_info=True)
+            message = f"unexpected {type(error).__name__}: {str(error)[:300]}; the server's log says more"
+            return _refused({"code": "error", "message": message, "data": {}})
+
+    def _answer(self, name: str, arguments: dict[str, Any], caller: Caller) -> types.CallToolResult:
+        workspace = self._keeper.workspace()
+
+        def ask(asked: dict[str, Any]) -> dict[str, Any]:
+            anyio.from_thread.check_cancelled()
+            return registry.call(workspace, name, asked, caller)
+
+        operation = registry.operations().get(name)
+        if operation is None:
+            answer = ask(arguments)  # refuses, and says where the operations are listed
+        else:
+            answer = answers.fitting(operation, arguments, ask, self._offer.max_chars)
+        return _result(answer, answers.short(answer))
+
+    def _limiter(self, reads: bool) -> anyio.CapacityLimiter:
+        if self._readers is None or self._writers is None:
+            self._readers = anyio.CapacityLimiter(READERS)
+            self._writers = anyio.CapacityLimiter(WRITERS)
+        return self._readers if reads else self._writers
+
+    def _actor(self, ctx: ServerRequestContext[Any]) -> str:
+        if self._offer.actor:
+            return self._offer.actor
+        client = ctx.session.client_params
+        name = client.client_info.name if client else ""
+        clean = "".join(c for c in " ".join(name.split()) if c.isprintable())
+        return clean[:MAX_ACTOR] or "mcp"
+
+
+def _result(answer: Any, text: Any, *, refused: bool = False) -> types.CallToolResult:
+    content: list[types.ContentBlock] = [types.TextContent(type="text", text=_json(text))]
+    return types.CallToolResult(content=content, structured_content=answer, is_error=refused)
+
+
+def _refused(error: dict[str, Any]) -> types.CallToolResult:
+    return _result({"error": error}, {"error": error}, refused=True)
+
+
+def _json(value: Any) -> str:
+    return json.dumps(value, ensure_ascii=False, separators=(",", ":"), default=str)

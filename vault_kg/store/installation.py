@@ -1,0 +1,275 @@
+"""Installing the files of one journal entry: all of them or none, and nobody's bytes lost.
+
+Each new file waits complete and flushed under a name of the private folder (*prepared*) before the
+first one is put in place. After the exchange of names, what was replaced is under the prepared name
+and is compared: it is what the request saw, or somebody's edit, which goes back. It stays there
+until the entry is published, so that taking an installation back needs no room on the disk. What a
+dead process left is told by the same comparison.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import stat
+from collections.abc import Sequence
+from pathlib import Path
+
+from vault_kg.errors import UnsafePath
+from vault_kg.state.journal import FileRow
+from vault_kg.store import files, paths
+from vault_kg.store.failpoints import reach
+from vault_kg.store.files import Displaced, Found
+
+
+class Installation:
+    """The files of one entry on their way to their places."""
+
+    def __init__(self, root: Path, folder: Path, seq: int, changed: Sequence[FileRow]) -> None:
+        """Look at nothing yet.
+
+        Args:
+            root: the vault's folder.
+            folder: the private folder for prepared files, on the same file system.
+            seq: the entry's number.
+            changed: its files, in order.
+        """
+        self._places = [
+            _Place(root, file, folder / f"{seq}-{ordinal}") for ordinal, file in enumerate(changed)
+        ]
+
+    def install(self) -> None:
+        """Put every file in its place, going on where a dead process stopped.
+
+        Raises:
+            Displaced: a file is not what the request saw; it stands as the person left it.
+            OSError: the disk refuses.
+        """
+        for place in self._places:
+            place.recover()
+        waiting = [place for place in self._places if place.waits()]
+        for place in waiting:
+            place.prepare()
+            reach("install.temp-written")
+        for place in waiting:
+            place.install()
+            reach("install.file-done")
+
+    def confirm(self) -> None:
+        """Look once more at what was replaced: an editor may have had it open and saved late.
+
+        Raises:
+            Displaced: somebody did; the file stands as the person left it.
+        """
+        for place in self._places:
+            place.confirm()
+
+    def take_back(self) -> None:
+        """Put back what was replaced; what somebody edited since stays as it is.
+
+        Raises:
+            OSError: the disk refuses.
+        """
+        for place in reversed(self._places):
+            place.take_back()
+            reach("install.taken-back")
+
+    def clear(self) -> None:
+        """Let go of what was replaced, and of what was prepared and not used."""
+        for place in self._places:
+            place.clear()
+
+
+def sweep(folder: Path, unfinished: Sequence[int]) -> None:
+    """Remove what dead processes left of entries that are finished.
+
+    Args:
+        folder: the private folder for prepared files.
+        unfinished: entries that still need theirs.
+    """
+    with contextlib.suppress(OSError):  # swept the next time
+        for left in folder.iterdir():
+            seq = left.name.partition("-")[0]
+            if not seq.isdigit() or int(seq) not in unfinished:
+                left.unlink(missing_ok=True)
+
+
+class _Place:
+    """One file's place in the vault, and its prepared file."""
+
+    def __init__(self, root: Path, file: FileRow, prepared: Path) -> None:
+        self._root = root
+        self._path = file.path
+        self._before = file.before
+        self._after = file.after
+        self._prepared = prepared
+        self._target = root.joinpath(*file.path.split("/"))
+        self._folders: list[Path] = []
+
+    def recover(self) -> None:
+        """Make sense of what a dead process left: finish a move, give an edit back."""
+        aside = files.aside_of(self._prepared)
+        if os.path.lexists(aside):
+            if os.path.lexists(self._target):
+                aside.replace(self._prepared)
+            else:
+                aside.rename(self._target)
+        left = files.look(self._prepared)
+        if self._is_ours(left):
+            return
+        if _same_file(self._prepared, self._target):
+            self._prepared.unlink()  # a new file, placed and then edited
+            return
+        self._give_back(left)
+
+    def waits(self) -> bool:
+        """Say whether the file is still to be put in place."""
+        found = self._found()
+        if found.holds(self._after):
+            return False
+        if not found.holds(self._before):
+            raise Displaced(self._path, found.content)
+        return True
+
+    def prepare(self) -> None:
+        if self._after is None:
+            self._prepared.parent.mkdir(parents=True, exist_ok=True)
+            return
+        self._folders = files.make_folder(self._target.parent, self._root)
+        files.write_complete(self._prepared, self._after, self._target)
+
+    def install(self) -> None:
+        if self._after is None:
+            self._remove(self._before)
+        elif self._before is None:
+            self._create()
+        else:
+            self._replace(self._before)
+        files.sync_folder(self._target.parent)
+
+    def confirm(self) -> None:
+        left = files.look(self._prepared)
+        if not self._is_ours(left):
+            self._give_back(left)
+
+    def take_back(self) -> None:
+        if self._before == self._after or not self._found().holds(self._after):
+            return
+        if self._before is None:
+            self._prepared.unlink(missing_ok=True)
+            with contextlib.suppress(Displaced):  # edited since: it stays
+                self._remove(self._after)
+            self._remove_folders()
+            return
+        if not files.look(self._prepared).holds(self._before):
+            files.make_folder(self._target.parent, self._root)
+            files.write_complete(self._prepared, self._before, self._target)
+        if self._after is None:
+            with contextlib.suppress(FileExistsError):  # written anew since: it stays
+                files.place(self._prepared, self._target)
+        else:
+            self._exchange_back()
+        files.sync_folder(self._target.parent)
+
+    def clear(self) -> None:
+        """Remove the prepared file; one that somebody wrote to is moved beside its place."""
+        with contextlib.suppress(OSError):  # swept the next time
+            left = files.look(self._prepared)
+            if self._is_ours(left):
+                self._prepared.unlink(missing_ok=True)
+            else:
+                self._prepared.rename(_free_name_beside(self._target))
+
+    def _found(self) -> Found:
+        try:
+            paths.resolve(self._root, self._path)
+        except UnsafePath:
+            return Found(special=True)
+        return files.look(self._target)
+
+    def _is_ours(self, found: Found) -> bool:
+        return found.holds(None) or found.holds(self._before) or found.holds(self._after)
+
+    def _replace(self, before: bytes) -> None:
+        self._resolve()
+        try:
+            files.swap(self._prepared, self._target)
+        except (FileNotFoundError, FileExistsError):
+            raise Displaced(self._path, self._found().content) from None
+        reach("install.exchanged")
+        displaced = files.look(self._prepared)
+        if not displaced.holds(before):
+            self._give_back(displaced)
+
+    def _create(self) -> None:
+        self._resolve()
+        try:
+            files.place(self._prepared, self._target)
+        except FileExistsError:
+            raise Displaced(self._path, self._found().content) from None
+        reach("install.exchanged")
+        self._prepared.unlink(missing_ok=True)
+
+    def _remove(self, expected: bytes | None) -> None:
+        self._resolve()
+        try:
+            self._target.rename(self._prepared)
+        except FileNotFoundError:
+            return
+        reach("install.exchanged")
+        displaced = files.look(self._prepared)
+        if not displaced.holds(expected):
+            self._give_back(displaced)
+
+    def _resolve(self) -> None:
+        """Refuse a path that became a way out of the vault since it was looked at."""
+        try:
+            paths.resolve(self._root, self._path)
+        except UnsafePath:
+            raise Displaced(self._path, None) from None
+
+    def _give_back(self, displaced: Found) -> None:
+        """Put somebody's edit back, unless there is a newer one by now, and tell of it.
+
+        Raises:
+            Displaced: always.
+        """
+        there = self._found()
+        if there.holds(None) and displaced.special:
+            self._prepared.rename(self._target)
+        elif there.holds(None):
+            with contextlib.suppress(FileExistsError):
+                files.place(self._prepared, self._target)
+                self._prepared.unlink(missing_ok=True)
+        elif self._is_ours(there):
+            self._exchange_back()
+        raise Displaced(self._path, displaced.content)
+
+    def _exchange_back(self) -> None:
+        """Exchange the names again; if what was there is no more ours, it is newer and stays."""
+        try:
+            files.swap(self._prepared, self._target)
+            if not self._is_ours(files.look(self._prepared)):
+                files.swap(self._prepared, self._target)
+        except (FileNotFoundError, FileExistsError):
+            return  # removed or written anew meanwhile, which is newer
+
+    def _remove_folders(self) -> None:
+        for folder in self._folders:
+            with contextlib.suppress(OSError):  # somebody uses it by now
+                folder.rmdir()
+
+
+def _same_file(first: Path, second: Path) -> bool:
+    try:
+        found, other = os.lstat(first), os.lstat(second)
+    except OSError:
+        return False
+    return stat.S_ISREG(found.st_mode) and os.path.samestat(found, other)
+
+
+def _free_name_beside(target: Path) -> Path:
+    number = 1
+    while os.path.lexists(kept := target.with_name(f"{target.name}.kept-{number}")):
+        number += 1
+    return kept
