@@ -6,7 +6,6 @@ import signal
 import subprocess
 import sys
 import textwrap
-import time
 from pathlib import Path
 
 import pytest
@@ -133,11 +132,9 @@ def test_an_unknown_name_is_answered_with_the_known_ones(cache: Path) -> None:
 
 
 def test_nothing_is_imported_before_it_is_needed() -> None:
-    started = time.monotonic()
     code = (
         "import sys, vault_kg.embedding.client, vault_kg.embedding.fetch;"
         "print([m for m in ('numpy', 'gguf', 'llama_cpp') if m in sys.modules])"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "[]"
-    assert time.monotonic() - started < 5

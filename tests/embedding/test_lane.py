@@ -88,7 +88,7 @@ def test_a_library_that_is_not_installed_is_a_plain_reason(
     for _ in range(20):
         with pytest.raises(EmbedderUnavailable, match="llama-cpp-python cannot be imported"):
             made.embed_query("x")
-    assert time.monotonic() - started < 5
+    assert time.monotonic() - started < 15
 
 
 def test_a_worker_without_work_ends_and_comes_back(tiny_gguf: Path, embedder: NewEmbedder) -> None:

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from vault_kg.embedding.convert import convert
 from vault_kg.embedding.model_info import sidecar, stamped_info
 from vault_kg.errors import NotFound, Unavailable
 
@@ -57,3 +58,28 @@ def test_a_model_that_is_not_what_was_installed_is_damaged(tiny_copy: Path) -> N
 def test_a_missing_model_is_named(tmp_path: Path) -> None:
     with pytest.raises(NotFound, match=r"gone\.gguf is not there"):
         stamped_info(tmp_path / "gone.gguf")
+
+
+@pytest.mark.parametrize(
+    ("name", "query", "passage"),
+    [
+        ("multilingual-e5-small", "query: ", "passage: "),
+        ("nomic-embed-text-v1.5", "search_query: ", "search_document: "),
+        ("multilingual-e5-large-instruct", "", ""),
+        ("bge-m3", "", ""),
+    ],
+)
+def test_a_family_with_prefixes_is_known_by_its_name(
+    tiny_folder: Path, tmp_path: Path, name: str, query: str, passage: str
+) -> None:
+    convert(tiny_folder, tmp_path / "m.gguf", name=name)
+    _, info = stamped_info(tmp_path / "m.gguf")
+    assert (info.query_prefix, info.passage_prefix) == (query, passage)
+
+
+def test_the_note_beside_a_model_overrules_its_family(tiny_folder: Path, tmp_path: Path) -> None:
+    path = tmp_path / "m.gguf"
+    convert(tiny_folder, path, name="multilingual-e5-small")
+    sidecar(path).write_text(json.dumps({"query_prefix": "", "passage_prefix": "p: "}))
+    _, info = stamped_info(path)
+    assert (info.query_prefix, info.passage_prefix) == ("", "p: ")

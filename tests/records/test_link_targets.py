@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from vault_kg.records.link_targets import Candidate, LinkTargets, choose, link_names, names_of
@@ -106,9 +106,16 @@ def test_a_file_spelled_exactly_goes_before_one_of_another_case() -> None:
     assert both.resolve(link, "x.md") == ["lower", "upper"]
 
 
+def test_a_letter_that_folds_to_a_space_is_part_of_a_name() -> None:
+    one = LinkTargets([("it", "folder/¯.md", None, [])])
+    (link,) = extract_links("[[¯]]")
+    assert one.resolve(link, "x.md") == ["it"]
+
+
 NAMES = st.text(st.characters(codec="utf-8", exclude_categories=["C", "Z"]), min_size=1, max_size=8)
 
 
+@settings(max_examples=500)
 @given(NAMES)
 def test_whatever_a_file_is_called_its_own_name_leads_to_it(name: str) -> None:
     path = f"folder/{name.replace('/', '-')}.md"

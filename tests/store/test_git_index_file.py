@@ -64,14 +64,11 @@ def without_clashes(files: dict[str, int]) -> dict[str, int]:
 @given(files=FILES, edits=st.dictionaries(PATHS, st.none() | st.just(1), max_size=5))
 def test_git_reads_an_edited_index_as_if_it_had_edited_it(repository, files, edits):
     files = without_clashes(files)
-    kept = {p: n for p, n in files.items() if p not in edits}
-    edits = {
-        p: n
-        for p, n in edits.items()
-        if n is None or not any(q.startswith(p + "/") or p.startswith(q + "/") for q in kept)
-    }
-    set_paths = without_clashes({p: n for p, n in edits.items() if n})
-    edits = {p: n for p, n in edits.items() if n is None or p in set_paths}
+    sets = without_clashes({path: n for path, n in edits.items() if n})
+    edits = {path: n for path, n in edits.items() if n is None or path in sets}
+    kept = {path: n for path, n in files.items() if path not in edits}
+    clashing = {p for p in sets for q in kept if q.startswith(p + "/") or p.startswith(q + "/")}
+    edits = {path: n for path, n in edits.items() if path not in clashing}
     index = IndexFile(make(repository, files, cached_trees=True), "sha1", 20)
     for path, number in files.items():
         mode = b"100644" if number % 2 else b"100755"

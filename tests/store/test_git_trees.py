@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from vault_kg.errors import InvalidArgument, UnsafePath
@@ -67,6 +67,7 @@ def model(files: dict[str, str], edits: dict[str, str | None]) -> dict[str, str]
     return files
 
 
+@settings(deadline=None, max_examples=300)
 @given(st.lists(st.dictionaries(PATHS, st.none() | BLOBS, max_size=6), max_size=5))
 def test_a_tree_holds_what_was_set_and_not_what_was_removed(steps):
     objects, tree, files = Objects(), None, {}

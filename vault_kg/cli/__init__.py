@@ -1,8 +1,8 @@
 """The command line: the operations of the registry for people and scripts.
 
-It owns how arguments are read, what is printed and which exit code is given. It holds no rule of the
-product: whatever it does to a vault it asks of `operations`. Importing it must stay cheap, so that
-`vault-kg --help` answers at once: commands and what they need are imported when they are used.
+It owns how arguments are read, what is printed and which exit code is given. It holds no rule of
+the product: whatever it does to a vault it asks of `operations`. Importing it must stay cheap, so
+that `vault-kg --help` answers at once: commands are imported when they are used.
 """
 
 from __future__ import annotations

@@ -19,27 +19,28 @@ CLIENTS = {
 }
 
 
-def _scopes(ctx: click.Context, param: click.Parameter, value: str) -> str:
-    names = [name.strip() for name in value.split(",") if name.strip()]
-    if "review" in names:
-        raise click.BadParameter("review is for people, in the command line and the UI")
-    if not names or not set(names) <= {"read", "write", "admin"}:
-        raise click.BadParameter(f"{value!r}: give some of read, write and admin, with commas")
-    return ",".join(names)
-
-
 @click.option(
-    "--scope", default="read,write", show_default=True, callback=_scopes, metavar="SCOPES",
+    "--scope",
+    default="read,write",
+    show_default=True,
+    metavar="SCOPES",
     help="What the agent may do.",
 )
-@click.option("--partition", "partitions", metavar="NAME", multiple=True, help="Only these are seen.")
+@click.option(
+    "--partition", "partitions", metavar="NAME", multiple=True, help="Only these are seen."
+)
 @click.option("--toolset", "toolsets", metavar="NAME", multiple=True, help="Default: records.")
 @click.option(
-    "--max-chars", type=click.IntRange(5_000), default=100_000, show_default=True,
+    "--max-chars",
+    type=click.IntRange(5_000),
+    default=100_000,
+    show_default=True,
     help="The longest answer; longer ones are paged.",
 )
 @click.option(
-    "--print-config", type=click.Choice(list(CLIENTS)), metavar="CLIENT",
+    "--print-config",
+    type=click.Choice(list(CLIENTS)),
+    metavar="CLIENT",
     help=f"Print what to paste for {', '.join(CLIENTS)}.",
 )
 @context.command
@@ -56,9 +57,8 @@ def mcp(
     Changes are recorded under the client's own name, unless --actor gives one. The server ends when
     its standard input closes.
     """
-    root = context.find(settings)
-    if root is None:
-        raise context.no_vault(settings)
+    scopes = context.scopes(scope)
+    root = context.vault_root()
     if print_config:
         _print_config(settings, root, print_config, scope, partitions)
         return
@@ -68,7 +68,7 @@ def mcp(
     from vault_kg.serve.mcp import Offer, serve
 
     offer = Offer(
-        scopes=frozenset(scope.split(",")),
+        scopes=scopes,
         toolsets=frozenset(toolsets or ("records",)),
         partitions=frozenset(partitions) if partitions else None,
         actor=settings.actor,
@@ -80,8 +80,7 @@ def mcp(
 @click.command()
 @click.argument("shell", type=click.Choice(["bash", "zsh", "fish"]))
 @context.everywhere
-@click.pass_obj
-def completion(settings: Settings, shell: str) -> None:
+def completion(shell: str) -> None:
     """Print the completion script of a shell.
 
     For bash, in ~/.bashrc: eval "$(vault-kg completion bash)". For zsh the same in ~/.zshrc. For

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from importlib import import_module
 from typing import Any, NamedTuple
@@ -57,6 +57,7 @@ COMMANDS = {
     "models": Entry("Care", "models", "Manage embedding models."),
     "call": Entry("Connect", "calling", "Run any operation with JSON arguments."),
     "operations": Entry("Connect", "calling", "List the operations, or describe one."),
+    "serve": Entry("Connect", "serving", "Serve the vault over a local socket (JSON-RPC)."),
     "mcp": Entry("Connect", "agents", "Serve the vault to an agent over MCP (stdio)."),
     "completion": Entry("Connect", "agents", "Print the completion script of a shell."),
 }
@@ -65,11 +66,15 @@ COMMANDS = {
 class LazyGroup(click.Group):
     """A group whose subcommands are imported when they are used."""
 
-    def list_commands(self, ctx: click.Context) -> list[str]:
+    def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002 - click's signature
         """Return the names in the order of the help."""
         return list(COMMANDS)
 
-    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+    def get_command(
+        self,
+        ctx: click.Context,  # noqa: ARG002 - click's signature
+        cmd_name: str,
+    ) -> click.Command | None:
         """Return a subcommand, importing its module."""
         entry = COMMANDS.get(cmd_name)
         if entry is None:
@@ -78,7 +83,11 @@ class LazyGroup(click.Group):
         command: click.Command = getattr(module, cmd_name)
         return command
 
-    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+    def format_commands(
+        self,
+        ctx: click.Context,  # noqa: ARG002 - click's signature
+        formatter: click.HelpFormatter,
+    ) -> None:
         """Write the subcommands by section, without importing any of them."""
         for section in dict.fromkeys(entry.section for entry in COMMANDS.values()):
             rows = [(n, e.help) for n, e in COMMANDS.items() if e.section == section]
@@ -100,13 +109,14 @@ class _PipeClosed(Exception):
 
 
 @click.group(
-    cls=LazyGroup, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100}
+    cls=LazyGroup,
+    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
 )
 @context.everywhere
 @context.json_flag
 @click.version_option(__version__, "-V", "--version", prog_name="vault-kg")
 def cli() -> None:
-    """A knowledge store of Markdown records in Git.
+    """Keep knowledge as Markdown records in Git.
 
     People edit the files in any editor; agents write through operations that lose nothing. The
     vault is the nearest folder at or above this one that has .vault-kg/vault.toml, or --vault.
@@ -129,14 +139,14 @@ def run(arguments: Sequence[str] | None = None) -> int:
         error.show()
         return WRONG_USAGE if isinstance(error, click.UsageError) else REFUSED
     except VaultError as error:
-        return _guarded(lambda: _refuse(error, settings))
+        return _guarded(_refuse, error, settings)
     except (click.Abort, KeyboardInterrupt):
         return INTERRUPTED
     except _PipeClosed:
         _drop_output()
         return PIPE_CLOSED
-    except Exception as error:  # noqa: BLE001 - the outermost frame: a person gets a line, not a traceback
-        return _guarded(lambda: _fail(error, settings))
+    except Exception as error:  # noqa: BLE001 - the outermost frame: a line, not a traceback
+        return _guarded(_fail, error, settings)
 
 
 def _refuse(error: VaultError, settings: Settings) -> int:
@@ -165,9 +175,9 @@ def _fail(error: Exception, settings: Settings) -> int:
     return REFUSED
 
 
-def _guarded(tell: Any) -> int:
+def _guarded(tell: Callable[[Any, Settings], int], error: Exception, settings: Settings) -> int:
     try:
-        code: int = tell()
+        code = tell(error, settings)
         sys.stdout.flush()
     except BrokenPipeError:
         _drop_output()

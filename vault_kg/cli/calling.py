@@ -18,7 +18,11 @@ if TYPE_CHECKING:
 @click.command()
 @click.argument("name")
 @click.option(
-    "--json", "arguments", metavar="JSON", default="{}", help="The arguments; - reads standard input."
+    "--json",
+    "arguments",
+    metavar="JSON",
+    default="{}",
+    help="The arguments; - reads standard input.",
 )
 @context.everywhere
 @click.pass_obj
@@ -75,7 +79,7 @@ def read_object(text: str) -> dict[str, Any]:
     except ValueError as error:
         raise _wrong(str(error)) from None
     if not isinstance(value, dict):
-        raise _wrong("the arguments must be an object, like {\"id\": \"pg_…\"}")
+        raise _wrong('the arguments must be an object, like {"id": "pg_…"}')
     return value
 
 

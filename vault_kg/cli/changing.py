@@ -13,13 +13,11 @@ from vault_kg.cli.context import Settings
 @receipts.yes
 @receipts.request_id
 @context.command
-def withdraw(
-    settings: Settings, name: str, reason: str, yes: bool, request_id: str | None
-) -> None:
+def withdraw(settings: Settings, name: str, reason: str, yes: bool, request_id: str | None) -> None:
     """Retract a record for good; it and what stands on it leave default reads.
 
-    Nothing is deleted and nothing else is changed. There is no way back but a new record. To replace
-    a wrong claim or relationship use `correct`.
+    Nothing is deleted and nothing else is changed. There is no way back but a new record. To
+    replace a wrong claim or relationship use `correct`.
     """
     from vault_kg.cli import render
 

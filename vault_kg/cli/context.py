@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import io
 import os
+import re
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -26,6 +27,9 @@ if TYPE_CHECKING:
 F = TypeVar("F", bound=Callable[..., Any])
 
 CONFIG = Path(".vault-kg") / "vault.toml"
+
+_ID = re.compile(r"(pg|cl|re|sr)_[0-9a-z]{26}|doc:file:.+")
+"""What is an id and no name."""
 
 
 @dataclass
@@ -77,9 +81,7 @@ class Session:
             NotFound: nothing is called so.
             Ambiguous: several records are.
         """
-        from vault_kg.records import ids
-
-        if ids.is_id(text) or ids.is_note(text):
+        if _ID.fullmatch(text):
             return text
         return str(self.call("knowledge_lookup", text=self.inside(text) or text)["record"]["id"])
 
@@ -144,9 +146,7 @@ def prepare_streams() -> None:
 
 
 @contextmanager
-def session(
-    settings: Settings, *, make: bool = False, look: bool = True
-) -> Iterator[Session]:
+def session(settings: Settings, *, make: bool = False, look: bool = True) -> Iterator[Session]:
     """Open the vault for a command.
 
     Args:
@@ -197,6 +197,38 @@ def find(settings: Settings) -> Path | None:
         return chosen if (chosen / CONFIG).is_file() else None
     here = Path.cwd()
     return next((f for f in (here, *here.parents) if (f / CONFIG).is_file()), None)
+
+
+def settings() -> Settings:
+    """Return the shared options of the running command."""
+    found = click.get_current_context().find_object(Settings)
+    return found if found is not None else Settings()
+
+
+def vault_root() -> Path:
+    """Return the vault of the running command, without opening it.
+
+    Raises:
+        Unavailable: there is none.
+    """
+    root = find(settings())
+    if root is None:
+        raise no_vault(settings())
+    return root
+
+
+def scopes(value: str) -> frozenset[str]:
+    """Read a list of scopes with commas between them; `review` is a person's.
+
+    Raises:
+        click.BadParameter: it names something else.
+    """
+    names = frozenset(name.strip() for name in value.split(",") if name.strip())
+    if "review" in names:
+        raise click.BadParameter("review is for people, in the command line and the UI")
+    if not names or not names <= {"read", "write", "cypher", "admin"}:
+        raise click.BadParameter(f"{value!r}: give some of read, write, cypher and admin, with commas")
+    return names
 
 
 def no_vault(settings: Settings) -> Unavailable:
@@ -252,17 +284,9 @@ def check_not_lost(folder: Path) -> None:
     Raises:
         Unavailable: names `vault-kg recover`.
     """
-    if not (folder / ".git").exists():
-        return
-    from vault_kg.store.git import GitUnavailable, History
+    from vault_kg.operations import care
 
-    try:
-        with History(folder) as history:
-            head = history.resolve("HEAD")
-            tracked = head and history.read_file(head, CONFIG.as_posix())
-    except GitUnavailable:
-        return
-    if tracked:
+    if care.is_lost(folder):
         raise Unavailable(
             f"{folder} is a vault whose {CONFIG.parent} folder is gone. Nothing was changed. Run "
             f"`vault-kg recover --vault {folder}` to rebuild it from Git and the files",
@@ -276,7 +300,11 @@ def _remember(ctx: click.Context, param: click.Parameter, value: Any) -> Any:
     return value
 
 
-def _uncoloured(ctx: click.Context, param: click.Parameter, value: bool) -> bool:
+def _uncoloured(
+    ctx: click.Context,
+    param: click.Parameter,  # noqa: ARG001 - click's signature
+    value: bool,
+) -> bool:
     if value or os.environ.get("NO_COLOR"):
         ctx.color = False
     return value

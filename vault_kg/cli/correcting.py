@@ -14,7 +14,7 @@ from vault_kg.errors import InvalidArgument
 _COPIED = ("confidence", "origin", "validFrom", "validUntil", "dependencies", "tags")
 
 
-class Citation(click.ParamType):
+class Citation(click.ParamType[dict[str, str]]):
     """`SOURCE` or `SOURCE:LINES`, like `sr_…:3-7`."""
 
     name = "citation"
@@ -38,7 +38,9 @@ class Citation(click.ParamType):
 @click.option(
     "--evidence", metavar="SOURCE[:LINES]", type=Citation(), multiple=True, help="Where it says so."
 )
-@click.option("--quote", metavar="TEXT", multiple=True, help="Verbatim; the n-th of the n-th evidence.")
+@click.option(
+    "--quote", metavar="TEXT", multiple=True, help="Verbatim; the n-th of the n-th evidence."
+)
 @click.option("--same-evidence", is_flag=True, help="The original's evidence says it.")
 @click.option("--claim-kind", metavar="KIND", help="Another kind of claim.")
 @click.option("--type", metavar="TYPE", help="Another type of relationship.")
@@ -170,8 +172,8 @@ def _evidence(view: dict[str, Any], given: dict[str, Any]) -> list[dict[str, str
         items += [{k: e[k] for k in keys if e[k] is not None} for e in view["evidence"]]
     if not items:
         raise click.UsageError(
-            "a replacement needs evidence: --evidence SOURCE[:LINES] (`vault-kg attach FILE` makes a "
-            "source), or --same-evidence where the original's says it"
+            "a replacement needs evidence: --evidence SOURCE[:LINES] (`vault-kg attach FILE` makes "
+            "a source), or --same-evidence where the original's says it"
         )
     return items
 
@@ -181,7 +183,9 @@ def _show(session: Session, view: dict[str, Any], replacement: dict[str, Any]) -
 
     click.echo(render.heading(render.line(f"{view['type']}  {view['id']}")), err=True)
     click.echo(render.block(view["body"], "- "), err=True)
-    click.echo(render.block(replacement.get("statement") or replacement.get("fact"), "+ "), err=True)
+    click.echo(
+        render.block(replacement.get("statement") or replacement.get("fact"), "+ "), err=True
+    )
     kept = {k: v for k, v in replacement.items() if k not in ("statement", "fact", "kind")}
     click.echo("\n".join(render.labelled((k, _shown(v)) for k, v in kept.items())), err=True)
     impact = session.call("knowledge_impact", id=view["id"], operation="correct")

@@ -27,7 +27,9 @@ def print_hits(result: dict[str, Any]) -> None:
     _say_rest(result, len(hits))
     semantic = result.get("semantic") or {}
     if semantic.get("state") == "degraded":
-        click.echo(f"Search by meaning is degraded: {render.line(semantic.get('reason'))}", err=True)
+        click.echo(
+            f"Search by meaning is degraded: {render.line(semantic.get('reason'))}", err=True
+        )
 
 
 def print_records(result: dict[str, Any]) -> None:
@@ -88,7 +90,7 @@ def _edge(edge: dict[str, Any], titles: dict[str, Any], centre: str) -> str:
     parts = [render.line(said), render.dim(render.line(far))]
     if edge.get("fact"):
         parts.append(render.line(edge["fact"]))
-    return "  " * edge["depth"] + "  ".join(parts)
+    return "  " * int(edge["depth"]) + "  ".join(parts)
 
 
 def _state(record: dict[str, Any]) -> str:
@@ -110,12 +112,13 @@ def _why(search: dict[str, Any]) -> str:
 
 def _marked(snippet: str, marks: list[list[int]]) -> str:
     """Return a snippet with what matched in bold."""
-    shown, at = "", 0
+    shown: str = ""
+    at = 0
     for start, end in marks:
         bold = click.style(render.piece(snippet[start:end]), bold=True)
         shown += render.piece(snippet[at:start]) + bold
         at = end
-    return shown + render.piece(snippet[at:])
+    return f"{shown}{render.piece(snippet[at:])}"
 
 
 def _say_rest(result: dict[str, Any], shown: int) -> None:

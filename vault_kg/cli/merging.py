@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import unicodedata
 from collections.abc import Iterator
 from typing import Any
 
@@ -16,7 +17,10 @@ from vault_kg.cli.correcting import Citation
 @click.argument("absorbed", metavar="ABSORBED")
 @receipts.reason
 @click.option(
-    "--evidence", metavar="SOURCE[:LINES]", type=Citation(), multiple=True,
+    "--evidence",
+    metavar="SOURCE[:LINES]",
+    type=Citation(),
+    multiple=True,
     help="A source that says that they are one.",
 )
 @click.option("--title", metavar="TITLE", help="A new title for the survivor.")
@@ -45,7 +49,9 @@ def merge(
         gone = session.call("knowledge_get", id=session.resolve(absorbed))
         if not yes:
             impact = session.call("knowledge_impact", id=gone["id"], operation="merge")
-            click.echo("\n".join([*_preview(kept, gone), *inspecting.impact_lines(impact)]), err=True)
+            click.echo(
+                "\n".join([*_preview(kept, gone), *inspecting.impact_lines(impact)]), err=True
+            )
         receipts.stop_unless(receipts.agreed("Merge them?", yes))
         receipt = session.change(
             "knowledge_merge", request_id, reason=reason, title=title, survivor=_fence(kept),
@@ -97,12 +103,11 @@ def _fence(view: dict[str, Any]) -> dict[str, Any]:
 def _preview(kept: dict[str, Any], gone: dict[str, Any]) -> Iterator[str]:
     """Yield what the survivor would gain, and where the two differ."""
     from vault_kg.cli import render
-    from vault_kg.records.names import lookup_key
 
     yield render.heading(render.line(f"{kept['title']}  {kept['id']}")) + "  stays, and absorbs"
     yield render.heading(render.line(f"{gone['title']}  {gone['id']}"))
-    known = {lookup_key(name) for name in (kept["title"], *kept["aliases"])}
-    names = [n for n in (gone["title"], *gone["aliases"]) if lookup_key(n) not in known]
+    known = {_folded(name) for name in (kept["title"], *kept["aliases"])}
+    names = [n for n in (gone["title"], *gone["aliases"]) if _folded(n) not in known]
     values = {"summary": gone["summary"], **gone["fields"]}
     own = {"summary": kept["summary"], **kept["fields"]}
     lacks = {k: v for k, v in values.items() if v is not None and own.get(k) is None}
@@ -120,6 +125,10 @@ def _preview(kept: dict[str, Any], gone: dict[str, Any]) -> Iterator[str]:
         yield render.dim("  both have a body; the survivor's stays as it is")
 
 
+def _folded(name: str) -> str:
+    return unicodedata.normalize("NFKC", name).casefold()
+
+
 def _tell_differences(receipt: dict[str, Any]) -> None:
     from vault_kg.cli import render
 
@@ -127,5 +136,7 @@ def _tell_differences(receipt: dict[str, Any]) -> None:
         shown = render.listed(value) if isinstance(value, list) else render.line(value)
         click.echo(f"  gained {key}: {shown}")
     for item in receipt["conflicts"] or ():
-        said = f"  {item['field']} stays {item['survivor']}; the absorbed page says {item['absorbed']}"
+        said = (
+            f"  {item['field']} stays {item['survivor']}; the absorbed page says {item['absorbed']}"
+        )
         click.echo(render.warn(render.line(said)))

@@ -86,7 +86,9 @@ def verify(settings: Settings, name: str | None) -> None:
     if settings.json:
         render.print_json({"models": [_plain(asdict(each)) for each in found]})
     for each in found if not settings.json else ():
-        click.echo(f"{render.line(each.name)}  {render.line(each.problem or 'as it was installed')}")
+        click.echo(
+            f"{render.line(each.name)}  {render.line(each.problem or 'as it was installed')}"
+        )
     if any(each.problem for each in found):
         click.get_current_context().exit(1)
 

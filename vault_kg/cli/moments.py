@@ -11,7 +11,7 @@ _TIME = re.compile(r"\d{4}-\d{2}-\d{2}([T ].*)?")
 _NUMBER = re.compile(r"(?:revision:)?(\d{1,15})")
 
 
-class Moment(click.ParamType):
+class Moment(click.ParamType[dict[str, Any]]):
     """`2024-05-01`, `2024-05-01T10:00:00Z`, `revision:12` (or `12`), or a Git commit."""
 
     name = "moment"

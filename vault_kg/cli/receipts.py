@@ -16,7 +16,9 @@ request_id = click.option(
 
 yes = click.option("--yes", "-y", is_flag=True, help="Go on without being asked.")
 
-reason = click.option("--reason", metavar="TEXT", required=True, help="Why; it stays in the history.")
+reason = click.option(
+    "--reason", metavar="TEXT", required=True, help="Why; it stays in the history."
+)
 
 
 def agreed(question: str, yes: bool) -> bool:
@@ -66,7 +68,7 @@ def tell(settings: Settings, receipt: dict[str, Any]) -> None:
 def repeated(session: Session, request: str | None) -> bool:
     """Answer a repeated request with its receipt; says whether there was one.
 
-    A change is fenced with what stands, so that a repetition composed anew would be another request.
+    A change is fenced with what stands, so a repetition composed anew would be another request.
     """
     if request is None:
         return False

@@ -18,7 +18,10 @@ from vault_kg.errors import InvalidArgument
 @click.option("--keep-disk", is_flag=True, help="What is on disk stays.")
 @click.option("--apply-proposed", is_flag=True, help="What the request proposed is written.")
 @click.option(
-    "--merged", metavar="FILE", type=click.Path(path_type=Path), help="This file's content is written."
+    "--merged",
+    metavar="FILE",
+    type=click.Path(path_type=Path),
+    help="This file's content is written.",
 )
 @click.option("--reason", metavar="TEXT", help="Why; it stays in the history.")
 @receipts.request_id

@@ -98,7 +98,9 @@ def _stated(view: dict[str, Any]) -> Iterator[str]:
     from vault_kg.cli import render
 
     change = view["lifecycleChange"] or {}
-    rows = [(str(key), _value(value)) for key, value in view["fields"].items()]
+    rows: list[tuple[str, Any]] = [
+        (str(key), _value(value)) for key, value in view["fields"].items()
+    ]
     rows += [
         ("from", view["from"]), ("to", view["to"]), ("owner", view["owner"]),
         ("entities", render.listed(view["entities"])), ("origin", view["origin"]),
@@ -126,7 +128,11 @@ def _claims(session: Session, view: dict[str, Any]) -> Iterator[str]:
     yield "\n" + render.heading(f"Claims ({found['total']})")
     for item in found["records"]:
         claim = session.call("knowledge_get", id=item["id"])
-        validity = [f"{w} {claim[k]}" for w, k in (("from", "validFrom"), ("until", "validUntil")) if claim[k]]
+        validity = [
+            f"{w} {claim[k]}"
+            for w, k in (("from", "validFrom"), ("until", "validUntil"))
+            if claim[k]
+        ]
         said = [claim["id"], claim["type"] or "claim", *validity]
         yield "  " + render.dim(render.line(" · ".join(said)))
         yield render.wrapped(claim["body"], "    ")
@@ -147,7 +153,8 @@ def _evidence(view: dict[str, Any], title: str, indent: str) -> Iterator[str]:
         if quoted:
             yield render.wrapped(f"“{quoted}”", indent)
         where = item["filename"] or item["source"]
-        lines = f", lines {item['lines']}" if item["lines"] else ""
+        plural = "s" if "-" in (item["lines"] or "") else ""
+        lines = f", line{plural} {item['lines']}" if item["lines"] else ""
         by = f", {item['attribution']}" if item["attribution"] else ""
         mark = "" if item["verified"] else "  " + render.warn("not verified")
         told = render.line(f"— {where}{lines}{by} ({item['source']})")
@@ -158,8 +165,8 @@ def _connections(session: Session, view: dict[str, Any]) -> Iterator[str]:
     from vault_kg.cli import found, render
 
     result = session.call("knowledge_connections", id=view["id"], limit=50)
-    claims = {node["id"] for node in result["nodes"] if node["kind"] == "claim"}
-    own = [e for e in result["edges"] if not (e["type"] == "owner" and e["source"] in claims)]
+    told = ("owner", "endpoint") if view["kind"] == "page" else ()
+    own = [e for e in result["edges"] if e["explicit"] or e["type"] not in told]
     if own:
         yield "\n" + render.heading("Connections")
         yield from found.connection_lines(result | {"edges": own})

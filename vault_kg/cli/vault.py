@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -10,7 +9,7 @@ import click
 
 from vault_kg.cli import context
 from vault_kg.cli.context import Session, Settings
-from vault_kg.errors import InvalidArgument, WriteFailed
+from vault_kg.errors import InvalidArgument
 
 if TYPE_CHECKING:
     from vault_kg.operations.workspace import Workspace
@@ -51,7 +50,7 @@ def watch(settings: Settings, quiet: bool) -> None:
     import threading
 
     from vault_kg.cli import render
-    from vault_kg.index.watch import watch as watch_vault
+    from vault_kg.operations import care
 
     def changed(paths: list[str]) -> None:
         if settings.json:
@@ -64,7 +63,7 @@ def watch(settings: Settings, quiet: bool) -> None:
 
     with context.session(settings, make=True) as session:
         click.echo(f"watching {session.workspace.vault.root} (Ctrl-C stops)", err=True)
-        watch_vault(session.workspace, threading.Event(), changed, trouble)
+        care.watch(session.workspace, threading.Event(), changed, trouble)
 
 
 @click.option("--embed/--no-embed", default=True, help="Also embed what has no vector yet.")
@@ -72,16 +71,12 @@ def watch(settings: Settings, quiet: bool) -> None:
 def reindex(settings: Settings, embed: bool) -> None:
     """Build the index anew from the files; no file is changed."""
     from vault_kg.cli import progress, render
-    from vault_kg.index import schema
+    from vault_kg.operations import care
 
     with context.session(settings, look=False) as session:
-        workspace = session.workspace
-        with workspace.lane.hold(), workspace.database.write():
-            schema.drop(workspace.database)
-            schema.ensure(workspace.database, schema.VERSION)
         with progress.bar("reading the files") as advance:
-            workspace.scan(advance)
-        reason = _embed(workspace) if embed else None
+            care.reindex(session.workspace, advance)
+        reason = _embed(session.workspace) if embed else None
         status = session.call("knowledge_status")
     if settings.json:
         render.print_json(status)
@@ -100,24 +95,12 @@ def backup(settings: Settings, file: Path) -> None:
     The files and their history are backed up with Git; this is the rest: revisions, guards, merges,
     accepted requests.
     """
-    import apsw
-
     from vault_kg.cli import render
+    from vault_kg.operations import care
 
     target = file.absolute()
-    if target.exists():
-        raise InvalidArgument(f"{target} is there already; name a new file", path=str(target))
-    partial = target.with_name(f".{target.name}.{os.getpid()}.partial")
     with context.session(settings, look=False) as session:
-        try:
-            partial.touch(exist_ok=False)
-            session.workspace.database.backup(partial)
-            with partial.open("rb+") as written:
-                os.fsync(written.fileno())
-            partial.rename(target)
-        except (OSError, apsw.Error) as error:
-            partial.unlink(missing_ok=True)
-            raise WriteFailed(f"{target} cannot be written: {error}", path=str(target)) from error
+        care.backup(session.workspace, target)
     size = target.stat().st_size
     if settings.json:
         render.print_json({"path": str(target), "size": size})
@@ -131,16 +114,11 @@ def recover(settings: Settings) -> None:
 
     What could not be proved from the history is listed.
     """
-    from dataclasses import asdict
-
     from vault_kg.cli import render
-    from vault_kg.store.git import History
-    from vault_kg.store.recovery import recover as recover_vault
+    from vault_kg.operations import care
 
     root = context.find(settings) or context.folder_of(settings)
-    state = settings.state and settings.state.absolute()
-    with History(root) as history:
-        report: dict[str, Any] = asdict(recover_vault(root, history, state))
+    report = care.recover(root, settings.state and settings.state.absolute())
     settings.vault = root
     with context.session(settings) as session:
         status = session.call("knowledge_status")
@@ -173,7 +151,9 @@ def _tell_made(root: Path, status: dict[str, Any], wrong: int) -> None:
     click.echo(f"{render.heading(str(root))} is a vault now ({status['vaultId']}).")
     found = {kind: count for kind, count in status["records"].items() if count}
     if found:
-        click.echo("Found " + ", ".join(f"{n:,} {k}{'s' * (n != 1)}" for k, n in found.items()) + ".")
+        click.echo(
+            "Found " + ", ".join(f"{n:,} {k}{'s' * (n != 1)}" for k, n in found.items()) + "."
+        )
     else:
         click.echo("It has no Markdown files yet.")
     if wrong:

@@ -19,11 +19,16 @@ WINDOW_TOKENS_MOST = 2048
 
 _POOLING = {0: "none", 1: "mean", 2: "cls", 3: "last", 4: "rank"}
 
+_E5 = ("query: ", "passage: ")
+_BGE_ENGLISH = ("Represent this sentence for searching relevant passages: ", "")
 _FAMILY_PREFIXES = {
-    "e5": ("query: ", "passage: "),
-    "nomic-embed": ("search_query: ", "search_document: "),
-    "bge": ("Represent this sentence for searching relevant passages: ", ""),
-    "embeddinggemma": ("task: search result | query: ", "title: none | text: "),
+    "e5-small": _E5,
+    "e5-base": _E5,
+    "e5-large": _E5,
+    "nomic-embed-text": ("search_query: ", "search_document: "),
+    "bge-small-en": _BGE_ENGLISH,
+    "bge-base-en": _BGE_ENGLISH,
+    "bge-large-en": _BGE_ENGLISH,
 }
 """What the authors of these models prescribe before a query and before a passage."""
 
@@ -160,6 +165,6 @@ def _prefixes(note: dict[str, Any], name: str) -> tuple[str, str]:
     if "query_prefix" in note or "passage_prefix" in note:
         return str(note.get("query_prefix", "")), str(note.get("passage_prefix", ""))
     for family, prefixes in _FAMILY_PREFIXES.items():
-        if family in name.lower():
+        if family in name.lower() and "instruct" not in name.lower():
             return prefixes
     return "", ""

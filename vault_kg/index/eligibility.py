@@ -87,7 +87,11 @@ def explain(db: Database, record_id: str, now: str) -> list[Reason]:
     rows = db.rows(
         "SELECT lifecycle, valid, expires_at, valid_until FROM record WHERE id = ?", (record_id,)
     )
-    reasons = [r for row in rows for r in _own_reasons(record_id, *row, now)]
+    reasons = [
+        reason
+        for lifecycle, valid, expires, until in rows
+        for reason in _own_reasons(record_id, lifecycle, valid, expires, until, now)
+    ]
     chains = merges.targets(db)
     for target, via in db.rows(
         "SELECT DISTINCT target, via FROM edge WHERE key IN (SELECT key FROM record WHERE id = ?) "

@@ -127,7 +127,7 @@ class _Observer:
             self._plain(path, file)
 
     def _moved(self, path: str, file: Looked, head: Revision) -> None:
-        if file.hash != head.hash:
+        if file.hash != head.hash or partition_of(path) != head.partition:
             self._revise(path, file, head.record_id, head.revision + 1, head.lifecycle)
         else:
             self._plain(path, file)
@@ -165,17 +165,18 @@ class _Observer:
         """Take in a record that the state does not know; an inactive one is believed, and guarded."""
         guarded = guards.of(self._db, record.id)
         known = next((k for k in (guards.WITHDRAWN, guards.SUPERSEDED) if k in guarded), None)
-        self._revise(path, file, record.id, record.revision, known or record.lifecycle)
-        if known is not None or record.lifecycle == "active":
+        half_said = record.lifecycle == "merged" and not _is_whole_merge(record)
+        stated = "active" if half_said else record.lifecycle
+        self._revise(path, file, record.id, record.revision, known or stated)
+        if known is not None or stated == "active":
             return
         change = record.lifecycle_change or {}
         partition, reason = partition_of(path), str(change.get("reason") or "stated by its file")
         at = str(change.get("at") or record.updated_at)
-        if record.lifecycle == "merged":
-            if record.merged_into:
-                self._found.merges.append(
-                    Merge(partition, record.id, record.merged_into, reason, at, record.revision, 1)
-                )
+        if record.merged_into and stated == "merged":
+            self._found.merges.append(
+                Merge(partition, record.id, record.merged_into, reason, at, record.revision, 1)
+            )
             return
         self._found.guards.append(
             Guard(
@@ -205,3 +206,8 @@ class _Observer:
         else:
             parsed = known.parsed
         return parsed.record.id if parsed is not None and parsed.record is not None else None
+
+
+def _is_whole_merge(record: Record) -> bool:
+    """Say whether a file states a merge as an operation would: of a page, into another record."""
+    return record.kind == "page" and bool(record.merged_into)

@@ -22,7 +22,8 @@ class Filter:
     kinds: Collection[str] | None = ("page", "claim", "relationship")
     types: Collection[str] | None = None
     partitions: Collection[str] | None = None
-    owner: str | None = None
+    owners: Collection[str] | None = None
+    """Pages that are one: a page and those that were merged into it."""
     lifecycle: str = "active"
     """`active`: what is eligible now; `all`; or one lifecycle state."""
     tags: Collection[str] | None = None
@@ -43,14 +44,12 @@ class Filter:
             values["lifecycle"] = self.lifecycle
         for column, wanted in (
             ("kind", self.kinds), ("type", self.types), ("partition", self.partitions),
+            ("owner", self.owners),
         ):  # fmt: skip
             if wanted is not None:
                 marks = [f":{column}{n}" for n in range(len(wanted))]
                 parts.append(f"record.{column} IN ({', '.join(marks)})")
                 values |= {f"{column}{n}": value for n, value in enumerate(sorted(wanted))}
-        if self.owner is not None:
-            parts.append("record.owner = :owner")
-            values["owner"] = self.owner
         for n, tag in enumerate(sorted(self.tags or ())):
             parts.append(
                 f"record.key IN (SELECT key FROM tag WHERE tag = :tag{n} OR tag GLOB :tagged{n})"

@@ -1,8 +1,8 @@
 """Watching a vault's files, so that a save is in the index right after.
 
-Events only say where to look: what changed is decided by comparing the files with the index, so that
-our own writes, a save by rename and a missed event all come out right. Where the system cannot watch
-(too many folders, a network share), the vault is scanned at intervals instead.
+Events only say where to look: what changed is decided by comparing the files with the index, so
+that our own writes, a save by rename and a missed event all come out right. Where the system cannot
+watch (too many folders, a network share), the vault is scanned at intervals instead.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ class Watched(Protocol):
     def scan(self, progress: Progress | None = None) -> object:
         """Take in everything that changed, and let Git follow."""
 
-    def look_at(self, paths: Iterable[str]) -> None:
+    def look_at(self, paths: Iterable[str]) -> object:
         """Take in edits of these files, and let Git follow."""
 
 
@@ -113,7 +113,7 @@ class _Watcher:
             ignore_permission_denied=True,
         )
 
-    def _of_interest(self, change: Change, path: str) -> bool:
+    def _of_interest(self, _: Change, path: str) -> bool:
         relative = self._relative(path)
         return relative is not None and not any(p in walk.SKIPPED for p in relative.split("/"))
 
@@ -129,9 +129,7 @@ class _Watcher:
         """Note what is to be looked at: single files, or everything where a folder moved."""
         for change, path in events:
             relative = self._relative(path)
-            if relative is None:
-                self._scan = True
-            elif self._asks_for_a_scan(change, relative):
+            if relative is None or self._asks_for_a_scan(change, relative):
                 self._scan = True
             elif walk.wanted(relative) and not walk.ignored(self._root, relative):
                 self._waiting.add(relative)
@@ -172,7 +170,7 @@ class _Watcher:
             self.on_change(changed)
 
     def _look(self) -> None:
-        """Look at single files; what a writer keeps from us, or was just saved, is looked at again."""
+        """Look at single files; what a writer keeps from us, or was just saved, again next time."""
         self._waiting = set(self.ws.indexer.stale(sorted(self._waiting)))
         if not self._waiting:
             return

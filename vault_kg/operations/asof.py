@@ -6,14 +6,14 @@ otherwise. The answer says which moment it is of.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
 from pydantic import Field, model_validator
 
 from vault_kg.errors import NotFound, Unavailable
-from vault_kg.index import eligibility
+from vault_kg.index import catalog, eligibility
 from vault_kg.index.parsed import partition_of
 from vault_kg.index.validate import is_instant
 from vault_kg.operations.base import Line, Model, Positive
@@ -22,7 +22,7 @@ from vault_kg.records import model
 from vault_kg.records.frontmatter import FrontMatterError, parse
 from vault_kg.records.model import Record
 from vault_kg.state import journal as rows
-from vault_kg.state import revisions
+from vault_kg.state import merges, revisions
 from vault_kg.state.revisions import Revision
 from vault_kg.store import files
 
@@ -52,6 +52,8 @@ class Past:
     revision: Revision
     record: Record
     eligible: bool
+    support: bool = False
+    """It was recorded later, and is here only because what held then stands on it."""
 
 
 def revision_as_of(ws: Workspace, record_id: str, moment: AsOf) -> tuple[Revision, dict[str, Any]]:
@@ -81,9 +83,12 @@ def snapshot(ws: Workspace, moment: AsOf) -> tuple[list[Past], dict[str, Any]]:
         position = min(moment.revision, rows.last_seq(ws.database))
         return _settled(_at_position(ws, position)), {"revision": position}
     time = eligibility.comparable(moment.time)
-    found = (pair for pair in _at_time_all(ws, time) if _holds(pair[1], time))
+    found = [pair for pair in _at_time_all(ws, time) if _holds(pair[1], time)]
     said = {"time": moment.time, "meaning": "valid time where a record has one, else recorded time"}
-    return _settled(found), said
+    supports = _supports(ws, found)
+    chains, later = merges.targets(ws.database), {p.revision.record_id for p in supports}
+    settled = _settled(found, lambda target: merges.resolve(chains, target) in later)
+    return [*settled, *supports], said
 
 
 def _at_position(ws: Workspace, seq: int) -> Iterator[tuple[Revision, Record]]:
@@ -107,6 +112,34 @@ def _at_time_all(ws: Workspace, time: str) -> Iterator[tuple[Revision, Record]]:
                 yield past, record
 
 
+def _supports(ws: Workspace, found: list[tuple[Revision, Record]]) -> list[Past]:
+    """Return what records with a valid time stand on and what was recorded only later.
+
+    Such a record is taken as it stands now; so is what it stands on, unless that has a valid time
+    of its own, which then did not hold.
+    """
+    stood = {revision.record_id for revision, _ in found}
+    wanted = [
+        reference.target
+        for _, record in found
+        if record.valid_from or record.valid_until
+        for reference in record.references()
+    ]
+    supports: list[Past] = []
+    for target in wanted:
+        final = merges.resolve(merges.targets(ws.database), target)
+        if final is None or final in stood:
+            continue
+        stood.add(final)
+        head = revisions.head(ws.database, final)
+        record = _record(ws.bytes_of(head)) if head else None
+        standing = any(row.current(ws.now()) for row in catalog.by_id(ws.database, final))
+        if head and record and standing and not (record.valid_from or record.valid_until):
+            supports.append(Past(head, record, True, support=True))
+            wanted += [reference.target for reference in record.references()]
+    return supports
+
+
 def _of_commit(ws: Workspace, commit: str) -> Iterator[tuple[Revision, Record]]:
     for path, blob in ws.history.list_files(commit, suffix=".md"):
         content = ws.history_blob(blob)
@@ -125,7 +158,10 @@ def _unknown(record: Record, path: str, content: bytes) -> Revision:
     )  # fmt: skip
 
 
-def _settled(found: Iterable[tuple[Revision, Record]]) -> list[Past]:
+def _settled(
+    found: Iterable[tuple[Revision, Record]],
+    supported: Callable[[str], bool] = lambda _: False,
+) -> list[Past]:
     """Work out which records default reads saw: active, and standing only on such."""
     stood = {revision.record_id: (revision, record) for revision, record in found}
     hidden = {i for i, (revision, _) in stood.items() if revision.lifecycle != "active"}
@@ -137,7 +173,7 @@ def _settled(found: Iterable[tuple[Revision, Record]]) -> list[Past]:
             if record_id in hidden:
                 continue
             targets = [_final(merged, ref.target) for ref in record.references()]
-            if any(t not in stood or t in hidden for t in targets):
+            if any(t in hidden or (t not in stood and not supported(t)) for t in targets):
                 hidden.add(record_id)
                 changed = True
     return [Past(revision, record, i not in hidden) for i, (revision, record) in stood.items()]

@@ -2,10 +2,23 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import dataclass, field
 
 ALL_SCOPES = frozenset({"read", "write", "review", "admin"})
 AGENT_SCOPES = frozenset({"read", "write"})
+
+
+Report = Callable[[int, int, str], None]
+"""Told (done, total, what) while something long is under way."""
+
+
+def _quiet(done: int, total: int, what: str) -> None:
+    """Tell nobody."""
+
+
+def _never() -> bool:
+    return False
 
 
 @dataclass(frozen=True)
@@ -19,6 +32,9 @@ class Caller:
     actor: str
     scopes: frozenset[str] = ALL_SCOPES
     partitions: frozenset[str] | None = None
+    report: Report = field(default=_quiet, compare=False)
+    cancelled: Callable[[], bool] = field(default=_never, compare=False)
+    """Asked between the steps of something long; it then ends with nothing half done."""
 
     def sees(self, partition: str) -> bool:
         """Say whether a partition exists for this caller."""

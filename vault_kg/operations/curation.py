@@ -145,8 +145,9 @@ def knowledge_restore(ws: Workspace, request: Restore, caller: Caller) -> Receip
 @operation("review", Declined)
 def knowledge_decline_merge(ws: Workspace, request: Decline, caller: Caller) -> Declined:
     """Remember that two pages are not one thing, so that they are not proposed again."""
-    for record_id in (request.first, request.second):
-        targets.known(ws, caller, record_id)
+    heads = [targets.known(ws, caller, i) for i in (request.first, request.second)]
+    if request.first == request.second or any(head.kind != "page" for head in heads):
+        raise InvalidArgument("give two different pages; only pages are proposed to be merged")
     pair = (request.first, request.second)
     merges.decline(ws.database, pair, request.reason, caller.actor, ws.now())
     first, second = sorted(pair)

@@ -7,6 +7,7 @@ from typing import Annotated, Literal
 from pydantic import Field
 
 from vault_kg.errors import InvalidArgument, InvalidRecord, LifecycleRefused, NotFound
+from vault_kg.index import successors
 from vault_kg.operations import drafts, save, targets
 from vault_kg.operations.base import (
     Fenced,
@@ -152,7 +153,7 @@ def lifecycle_change(
 
 def _plan_correct(ws: Workspace, request: Correct, caller: Caller) -> Plan:
     target = targets.load(ws, caller, request.id)
-    _check_correctable(target, request)
+    _check_correctable(ws, target, request)
     targets.check_fence(target, request)
     save.check_ontology(ws, target.row.partition, request.expected_ontology_fingerprint)
     draft, warnings = _replacement(ws, request, caller, target)
@@ -180,7 +181,7 @@ def _plan_correct(ws: Workspace, request: Correct, caller: Caller) -> Plan:
     )  # fmt: skip
 
 
-def _check_correctable(target: Target, request: Correct) -> None:
+def _check_correctable(ws: Workspace, target: Target, request: Correct) -> None:
     row = target.row
     if row.kind == "page":
         raise InvalidArgument(
@@ -188,12 +189,13 @@ def _check_correctable(target: Target, request: Correct) -> None:
             id=row.id,
         )
     if row.lifecycle != "active":
+        successor = successors.current(ws.database, row.id)
         raise LifecycleRefused(
             f"{row.id} is {row.lifecycle} and cannot be corrected"
-            + (f"; correct {row.successor} instead" if row.successor else ""),
+            + (f"; correct {successor} instead" if successor else ""),
             id=row.id,
             lifecycle=row.lifecycle,
-            successor=row.successor,
+            successor=successor,
         )
     if not row.valid:
         raise InvalidRecord(
@@ -206,6 +208,12 @@ def _check_correctable(target: Target, request: Correct) -> None:
             f"{row.id} is a {row.kind}; its replacement must be one too, not a "
             f"{request.replacement.kind}",
             id=row.id,
+        )
+    if request.replacement.partition not in (None, row.partition):
+        raise InvalidArgument(
+            f"{row.id} lies in the partition {row.partition!r}, and so must its replacement",
+            id=row.id,
+            field="replacement.partition",
         )
 
 

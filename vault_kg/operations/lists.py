@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Annotated, Any, Literal
 
 from pydantic import Field
 
 from vault_kg.errors import Ambiguous, NotFound
-from vault_kg.index import graph, listing
+from vault_kg.index import catalog, graph, listing, successors
 from vault_kg.index.catalog import Row
 from vault_kg.index.listing import Filter
 from vault_kg.operations import asof, paging, targets
@@ -18,6 +19,7 @@ from vault_kg.operations.caller import Caller
 from vault_kg.operations.registry import operation
 from vault_kg.operations.workspace import Workspace
 from vault_kg.records import ids, names
+from vault_kg.state import merges
 
 RecordKind = Literal["page", "claim", "relationship", "note"]
 RECORDS = ("page", "claim", "relationship")
@@ -84,7 +86,9 @@ class Found(Model):
 
     record: Summary
     matched: str
-    followed: str | None = Field(None, description="The merged page that the name is of.")
+    followed: str | None = Field(
+        None, description="The merged or corrected record that the name is of."
+    )
     as_of: dict[str, Any] | None = None
 
 
@@ -143,7 +147,7 @@ def knowledge_records(ws: Workspace, request: ListRecords, caller: Caller) -> Re
         kinds=[request.kind] if request.kind else RECORDS,
         types=_type_names(ws, request.type, request.partition),
         partitions=visible(caller, request.partition),
-        owner=request.owner,
+        owners=_one_page(ws, request.owner),
         lifecycle=request.lifecycle,
     )
     if request.as_of is not None:
@@ -156,7 +160,7 @@ def knowledge_records(ws: Workspace, request: ListRecords, caller: Caller) -> Re
     shown = rows[: request.limit]
     more = len(rows) > request.limit
     return Records(
-        records=[summary(row, ws.now()) for row in shown],
+        records=_summaries(ws, shown),
         count=len(shown),
         total=total,
         next_cursor=paging.encode(request, [shown[-1].updated_at, shown[-1].path])
@@ -167,8 +171,8 @@ def knowledge_records(ws: Workspace, request: ListRecords, caller: Caller) -> Re
 
 @operation("read", Found)
 def knowledge_lookup(ws: Workspace, request: Lookup, caller: Caller) -> Found:
-    """Find the record that an id, alias, title or path means exactly; a merged page's name means its
-    survivor. More than one is an error that lists the candidates; nothing is guessed."""
+    """Find the record that an id, alias, title or path means exactly; the name of a merged page means
+    its survivor, that of a corrected record its replacement. More than one is an error that lists the candidates; nothing is guessed."""
     if request.as_of is not None:
         return _lookup_then(ws, request, caller)
     wanted = Filter(
@@ -177,11 +181,9 @@ def knowledge_lookup(ws: Workspace, request: Lookup, caller: Caller) -> Found:
         types=_type_names(ws, request.type, request.partition),
         partitions=visible(caller, request.partition),
     )
-    rows = listing.named(ws.database, request.text, wanted)
-    followed = None
-    if not rows:
-        rows, followed = _through_merge(ws, request.text, wanted)
-    ws.look_at([row.path for row in rows])
+    rows, followed = _named(ws, request.text, wanted)
+    if ws.look_at([row.path for row in rows]):
+        rows, followed = _named(ws, request.text, wanted)
     if not rows:
         raise NotFound(
             f"nothing is called {request.text!r}; knowledge_search finds by words and meaning",
@@ -193,7 +195,7 @@ def knowledge_lookup(ws: Workspace, request: Lookup, caller: Caller) -> Found:
             candidates=[_candidate(row) for row in rows[:50]],
         )
     targets.check_not_blocked(ws, rows[0].id)
-    return Found(record=summary(rows[0], ws.now()), matched=request.text, followed=followed)
+    return Found(record=_summaries(ws, rows)[0], matched=request.text, followed=followed)
 
 
 @operation("read", Neighbourhood)
@@ -238,31 +240,56 @@ def visible(caller: Caller, partition: str | None) -> frozenset[str] | None:
     return frozenset({partition} if caller.sees(partition) else ())
 
 
-def summary(row: Row, now: str) -> Summary:
-    """Return a row as it stands in lists."""
-    return Summary(
-        id=row.id, kind=row.kind, type=row.type, title=row.title, summary=row.summary,
-        partition=row.partition, path=row.path, revision=row.revision, hash=row.hash,
-        lifecycle=row.lifecycle, updated_at=row.updated_at, valid_from=row.valid_from,
-        valid_until=row.valid_until, owner=row.owner, from_=row.from_id, to=row.to_id,
-        eligible=row.current(now),
-    )  # fmt: skip
+def _summaries(ws: Workspace, rows: list[Row]) -> list[Summary]:
+    """Return rows as they stand in lists; a reference to a merged page is to its survivor."""
+    now, chains = ws.now(), merges.targets(ws.database)
+
+    def meant(record_id: str | None) -> str | None:
+        return record_id and (merges.resolve(chains, record_id) or record_id)
+
+    return [
+        Summary(
+            id=row.id, kind=row.kind, type=row.type, title=row.title, summary=row.summary,
+            partition=row.partition, path=row.path, revision=row.revision, hash=row.hash,
+            lifecycle=row.lifecycle, updated_at=row.updated_at, valid_from=row.valid_from,
+            valid_until=row.valid_until, owner=meant(row.owner), from_=meant(row.from_id),
+            to=meant(row.to_id), eligible=row.current(now),
+        )  # fmt: skip
+        for row in rows
+    ]
 
 
-def _through_merge(ws: Workspace, text: str, wanted: Filter) -> tuple[list[Row], str | None]:
-    """Find a merged page by its name, and return the page that it means now."""
-    from dataclasses import replace
+def _one_page(ws: Workspace, page_id: str | None) -> list[str] | None:
+    """Return every id under which records may name a page: its survivor's, and all merged into it."""
+    if page_id is None:
+        return None
+    final = merges.resolve(merges.targets(ws.database), page_id) or page_id
+    return successors.with_absorbed([final, page_id], successors.absorbed_by(ws.database))
 
-    from vault_kg.index import catalog
-    from vault_kg.state import merges
 
-    merged = listing.named(ws.database, text, replace(wanted, lifecycle="merged"))
-    finals = {merges.resolve(merges.targets(ws.database), row.id) for row in merged}
-    if len(finals) != 1 or None in finals:
-        return [], None
-    final = str(finals.pop())
-    rows = [row for row in catalog.by_id(ws.database, final) if row.current(ws.now())]
-    return rows, merged[0].id
+def _named(ws: Workspace, text: str, wanted: Filter) -> tuple[list[Row], str | None]:
+    rows = listing.named(ws.database, text, wanted)
+    return (rows, None) if rows else _through_successors(ws, text, wanted)
+
+
+def _through_successors(
+    ws: Workspace, text: str, wanted: Filter
+) -> tuple[list[Row], str | None]:
+    """Find a merged or corrected record by its name, and return what stands for it now."""
+    named = [
+        row
+        for lifecycle in ("merged", "superseded")
+        for row in listing.named(ws.database, text, replace(wanted, lifecycle=lifecycle))
+    ]
+    finals = {successors.current(ws.database, row.id): row.id for row in named}
+    finals.pop(None, None)
+    rows = [
+        row
+        for final in finals
+        for row in catalog.by_id(ws.database, str(final))
+        if row.current(ws.now()) and (wanted.partitions is None or row.partition in wanted.partitions)
+    ]
+    return rows, finals[rows[0].id] if len(rows) == 1 else None
 
 
 def _type_names(ws: Workspace, given: str | None, partition: str | None) -> list[str] | None:
@@ -331,11 +358,12 @@ def _past_filter(wanted: Filter, caller: Caller) -> Callable[[Past], bool]:
     def keep(past: Past) -> bool:
         revision, record = past.revision, past.record
         return (
-            caller.sees(revision.partition)
+            not past.support
+            and caller.sees(revision.partition)
             and (wanted.kinds is None or revision.kind in wanted.kinds)
             and (wanted.partitions is None or revision.partition in wanted.partitions)
             and (wanted.types is None or record.type in wanted.types)
-            and (wanted.owner is None or record.owner == wanted.owner)
+            and (wanted.owners is None or record.owner in wanted.owners)
             and _in_lifecycle(wanted.lifecycle, past)
         )
 

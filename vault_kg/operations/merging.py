@@ -7,7 +7,7 @@ from typing import Any
 
 from pydantic import Field
 
-from vault_kg.errors import InvalidArgument, LifecycleRefused, NotFound
+from vault_kg.errors import InvalidArgument, LifecycleRefused
 from vault_kg.operations import drafts, save, targets
 from vault_kg.operations.base import (
     Evidence,
@@ -28,7 +28,7 @@ from vault_kg.records import names
 from vault_kg.records.frontmatter import REMOVE, Document, Remove, Value, parse
 from vault_kg.state import merges, revisions
 from vault_kg.state.merges import Contribution, Merge
-from vault_kg.store.journal import Plan
+from vault_kg.store.journal import Change, Plan
 
 Changes = dict[str, Value | Remove]
 
@@ -73,11 +73,13 @@ def _plan_merge(ws: Workspace, request: MergePages, caller: Caller) -> Plan:
     absorbed = _mergeable(ws, caller, request.absorbed)
     _check_pair(ws, survivor, absorbed)
     gained = _gained(survivor, absorbed, drafts.evidence_values(request.evidence or []))
+    shared = _shared(ws, survivor, absorbed)
     body = None if request.body is None else drafts.new_body(survivor.document, request.body)
     changes = _with_gains(survivor.document, gained)
     if request.title:
         changes["title"] = request.title
     kept = drafts.revise(ws, survivor, changes, body)
+    warnings = drafts.validate(ws, kept, save.standing_problems(ws, survivor)) if kept else []
     gone = drafts.revise(
         ws,
         absorbed,
@@ -104,15 +106,23 @@ def _plan_merge(ws: Workspace, request: MergePages, caller: Caller) -> Plan:
         "added": _by_field(gained),
         "conflicts": _conflicts(survivor, absorbed),
         "impact": impact_of(ws, caller, absorbed.row.id).model_dump(mode="json"),
+        "warnings": warnings or None,
     }
     changed = tuple(c for c in (kept, gone) if c is not None)
     return Plan(
-        survivor.row.partition, receipt, changed, survivor.row.title, merges=(merge,), contributions=tuple(gained),
-        reason=request.reason,
+        survivor.row.partition, receipt, changed, survivor.row.title, merges=(merge,),
+        contributions=(*gained, *shared), reason=request.reason,
     )  # fmt: skip
 
 
 def _mergeable(ws: Workspace, caller: Caller, fence: RecordFence) -> Target:
+    target = targets.load(ws, caller, fence.id)
+    if target.row.kind != "page":
+        raise InvalidArgument(
+            f"{fence.id} is a {target.row.kind}; only pages are merged. One that is wrong is replaced "
+            "with knowledge_correct, one too many is withdrawn",
+            id=fence.id,
+        )
     target = save.editable(ws, caller, fence.id, ("page",))
     targets.check_fence(target, fence)
     return target
@@ -160,6 +170,38 @@ def _gained(survivor: Target, absorbed: Target, identity: list[Value]) -> list[C
     return gained
 
 
+def _shared(ws: Workspace, survivor: Target, absorbed: Target) -> list[Contribution]:
+    """Return what earlier merges gave the survivor and this page would have given too.
+
+    They count as this merge's as well, so that taking back the earlier one does not take them away.
+    """
+    record = absorbed.record
+    spellings = {names.lookup_key(text) for text in (absorbed.row.title, *record.aliases)}
+    tags = {names.lookup_key(tag) for tag in record.tags}
+    citations = _items(absorbed.document, "evidence")
+
+    def has(gain: Contribution) -> bool:
+        if gain.field in ("aliases", "tags"):
+            return names.lookup_key(gain.value) in (spellings if gain.field == "aliases" else tags)
+        if gain.field == "evidence":
+            return gain.value in citations
+        if gain.field == "summary":
+            return bool(record.summary == gain.value)
+        return bool(record.fields.get(gain.field[7:]) == gain.value)
+
+    return [gain for gain in _given(ws, survivor.row.id) if has(gain)]
+
+
+def _given(ws: Workspace, survivor: str, but: str | None = None) -> list[Contribution]:
+    """Return what the merges that stand gave a page, once each, but for that of one page."""
+    given: list[Contribution] = []
+    for merge in merges.into(ws.database, survivor):
+        if merge.absorbed != but:
+            gains = merges.contributions(ws.database, merge.id)
+            given += [gain for gain in gains if gain not in given]
+    return given
+
+
 def _with_gains(document: Document, gained: list[Contribution]) -> Changes:
     changes: Changes = {}
     for key in ("aliases", "tags", "evidence"):
@@ -202,10 +244,7 @@ def _plan_unmerge(ws: Workspace, request: Unmerge, caller: Caller) -> Plan:
         )
     targets.check_fence(absorbed, request)
     _check_on_top(ws, merge)
-    survivor = targets.load(ws, caller, merge.survivor)
-    contributions = merges.contributions(ws.database, merge.id)
-    changes, removed, kept = _without_gains(survivor.document, contributions)
-    _as_it_was(ws, survivor, merge, changes)
+    left, removed, kept = _left_over(ws, caller, merge)
     back = drafts.revise(
         ws,
         absorbed,
@@ -217,7 +256,6 @@ def _plan_unmerge(ws: Workspace, request: Unmerge, caller: Caller) -> Plan:
         lifecycle="active",
     )
     assert back is not None, "its lifecycle changes"
-    left = drafts.revise(ws, survivor, changes)
     receipt = drafts.receipt_of(
         back, reason=request.reason, removed=_by_field(removed), kept=_by_field(kept)
     )
@@ -228,19 +266,43 @@ def _plan_unmerge(ws: Workspace, request: Unmerge, caller: Caller) -> Plan:
     )  # fmt: skip
 
 
+def _left_over(
+    ws: Workspace, caller: Caller, merge: Merge
+) -> tuple[Change | None, list[Contribution], list[Contribution]]:
+    """Return the survivor's change, and which of the merge's gains leave it and which are kept."""
+    if revisions.head(ws.database, merge.survivor) is None:
+        return None, [], []  # a file named it, and no such page is known
+    survivor = targets.load(ws, caller, merge.survivor)
+    others = _given(ws, merge.survivor, but=merge.absorbed)
+    every = merges.contributions(ws.database, merge.id)
+    own = [gain for gain in every if gain not in others]
+    changes, removed, kept = _without_gains(survivor.document, own)
+    _as_it_was(ws, survivor, merge, changes)
+    kept += [gain for gain in every if gain in others]
+    return drafts.revise(ws, survivor, changes), removed, kept
+
+
 def _check_on_top(ws: Workspace, merge: Merge) -> None:
-    """Refuse to take out a merge that a later one stands on."""
+    """Refuse to take out a merge that a later one stands on; in a circle each may go first."""
     above = merges.standing(ws.database, merge.survivor)
-    if above is not None:
+    if above is not None and not _in_circle(ws, merge.absorbed):
         raise LifecycleRefused(
             f"{merge.survivor}, which {merge.absorbed} was merged into, was itself merged into "
             f"{above.survivor} later; unmerge {merge.survivor} first",
             id=merge.absorbed,
             unmerge_first=merge.survivor,
         )
-    survivor = revisions.head(ws.database, merge.survivor)
-    if survivor is None:
-        raise NotFound(f"the survivor {merge.survivor} is not known", id=merge.survivor)
+
+
+def _in_circle(ws: Workspace, page_id: str) -> bool:
+    chains, seen = merges.targets(ws.database), set[str]()
+    following = chains.get(page_id)
+    while following is not None and following not in seen:
+        if following == page_id:
+            return True
+        seen.add(following)
+        following = chains.get(following)
+    return False
 
 
 def _without_gains(
@@ -297,8 +359,9 @@ def _as_it_was(ws: Workspace, survivor: Target, merge: Merge, changes: Changes) 
         return
     original = parse(content)
     for key, value in changes.items():
-        if isinstance(value, Remove) and key in original.fields:
-            changes[key] = original.fields[key]
+        stood = original.fields.get(key)
+        if isinstance(value, Remove) and key in original.fields and stood in (None, "", [], {}):
+            changes[key] = stood
 
 
 def _new(values: Iterable[str], known: set[str]) -> Iterable[str]:

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import difflib
+from dataclasses import replace
 from typing import Any
 
 from pydantic import Field, model_validator
 
 from vault_kg.errors import InvalidArgument, InvalidRecord, NotFound
-from vault_kg.index import catalog, eligibility, links, validate
+from vault_kg.index import catalog, eligibility, links, successors, validate
 from vault_kg.index.catalog import Row
 from vault_kg.operations import paging, targets
 from vault_kg.operations.asof import AsOf, revision_as_of
@@ -99,6 +100,9 @@ class RecordView(Model):
     supersedes: str | None = None
     superseded_by: str | None = None
     merged_into: str | None = None
+    current_id: str | None = Field(
+        None, description="The active record that stands for this one now, corrections followed."
+    )
     merged_from: list[str] = []
     followed: list[str] = Field([], description="The merged pages that led here.")
     lifecycle_change: dict[str, Any] | None = None
@@ -209,7 +213,7 @@ def _whole(ws: Workspace, request: Get, caller: Caller) -> RecordView:
     content = files.read(ws.vault.root, row.path)
     if content is None:
         raise targets.missing(head)
-    _, record = targets.read(row.path, content)
+    _, record = targets.read(row.path, content, head)
     reasons = [
         Why(code=r.code, record=r.record, message=r.message)
         for r in eligibility.explain(ws.database, wanted, ws.now())
@@ -283,8 +287,29 @@ def _view(
         eligible=eligible, reasons=reasons, merged_from=merged, followed=followed,
         superseded_by=successor, merged_into=row.successor if row.lifecycle == "merged" else None,
         backlinks=len(backlinks), evidence=evidence_of(ws, caller, record),
-        **_stated(record),
+        current_id=_current_id(ws, caller, row.id), **_stated(_resolved(ws, record)),
     )  # fmt: skip
+
+
+def _resolved(ws: Workspace, record: Record) -> Record:
+    """Return a record whose references to merged pages are to their survivors."""
+    chains = merges.targets(ws.database)
+
+    def one(record_id: str | None) -> str | None:
+        return record_id and (merges.resolve(chains, record_id) or record_id)
+
+    def each(ids_named: tuple[str, ...]) -> tuple[str, ...]:
+        return tuple(dict.fromkeys(merges.resolve(chains, i) or i for i in ids_named))
+
+    return replace(
+        record, owner=one(record.owner), from_id=one(record.from_id), to_id=one(record.to_id),
+        entities=each(record.entities), dependencies=each(record.dependencies),
+    )  # fmt: skip
+
+
+def _current_id(ws: Workspace, caller: Caller, record_id: str) -> str | None:
+    final = successors.current(ws.database, record_id)
+    return final if final is not None and _seen(ws, caller, final) else None
 
 
 def _stated(record: Record) -> dict[str, Any]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from typing import Literal
 
 from pydantic import Field, model_validator
@@ -13,6 +14,7 @@ from vault_kg.errors import (
     ReservedEdgeType,
     StaleOntology,
 )
+from vault_kg.index import successors
 from vault_kg.operations import drafts, targets
 from vault_kg.operations.base import (
     Evidence,
@@ -224,10 +226,16 @@ def draft_relationship(
     return change, drafts.validate(ws, change)
 
 
-def check_references(ws: Workspace, caller: Caller, name: str, ids: list[str] | None) -> None:
-    """Refuse references that do not name eligible records."""
+def check_references(
+    ws: Workspace,
+    caller: Caller,
+    name: str,
+    ids: list[str] | None,
+    stand: Collection[str] = (),
+) -> None:
+    """Refuse references that do not name eligible records; those that `stand` may stay."""
     for record_id in ids or []:
-        targets.check_reference(ws, caller, name, record_id)
+        targets.check_reference(ws, caller, name, record_id, stands=record_id in stand)
 
 
 def check_ontology(ws: Workspace, partition: str, expected: str | None) -> None:
@@ -248,11 +256,8 @@ def check_ontology(ws: Workspace, partition: str, expected: str | None) -> None:
 
 
 def _plan_page(ws: Workspace, request: SavePage, caller: Caller) -> Plan:
-    sent = request.model_fields_set
-    check_references(
-        ws, caller, "dependencies", request.dependencies if "dependencies" in sent else None
-    )
     if request.id is None:
+        check_references(ws, caller, "dependencies", request.dependencies)
         return _create_page(ws, request, caller)
     return _change_page(ws, request, request.id, caller)
 
@@ -287,6 +292,9 @@ def _change_page(ws: Workspace, request: SavePage, record_id: str, caller: Calle
     check_ontology(ws, target.row.partition, request.expected_ontology_fingerprint)
     if request.partition not in (None, target.row.partition):
         raise InvalidArgument("a page does not change its partition; move its file instead")
+    check_references(
+        ws, caller, "dependencies", request.dependencies, stand=target.record.dependencies
+    )
     body = _sent_body(request, target.document)
     change = drafts.revise(ws, target, _page_changes(ws, request, target), body)
     if change is None:
@@ -310,10 +318,10 @@ def editable(
     if target.row.lifecycle != "active":
         raise LifecycleRefused(
             f"{record_id} is {target.row.lifecycle} and stays as it is"
-            + (f"; see {target.row.successor}" if target.row.successor else ""),
+            + (f"; see {successor}" if (successor := successors.current(ws.database, record_id)) else ""),
             id=record_id,
             lifecycle=target.row.lifecycle,
-            successor=target.row.successor,
+            successor=successor,
         )
     return target
 
@@ -392,7 +400,7 @@ def _edited(document: Document, edits: list[BodyEdit]) -> str:
             find = find.replace("\r\n", "\n").replace("\n", document.newline)
         if document.newline not in replace:
             replace = replace.replace("\n", document.newline)
-        count = body.count(find)
+        count = _occurrences(body, find)
         if count != 1:
             raise InvalidArgument(
                 f"edit {number}: the text to find occurs {count} times; give a passage that occurs "
@@ -402,6 +410,14 @@ def _edited(document: Document, edits: list[BodyEdit]) -> str:
             )
         body = body.replace(find, replace)
     return body
+
+
+def _occurrences(text: str, find: str) -> int:
+    """Count where a text occurs, overlapping places too."""
+    count, at = 0, text.find(find)
+    while at >= 0:
+        count, at = count + 1, text.find(find, at + 1)
+    return count
 
 
 def _common(request: Common) -> dict[str, Value]:

@@ -19,6 +19,7 @@ from vault_kg.index import catalog
 from vault_kg.index.catalog import Row
 from vault_kg.operations.caller import Caller
 from vault_kg.operations.workspace import Workspace
+from vault_kg.records import ids
 from vault_kg.records.frontmatter import Document, FrontMatterError, parse
 from vault_kg.records.model import Record, read_record
 from vault_kg.state import conflicts, merges, revisions
@@ -55,7 +56,7 @@ def load(ws: Workspace, caller: Caller, record_id: str) -> Target:
     content = files.read(ws.vault.root, row.path)
     if content is None:
         raise missing(head)
-    document, record = read(row.path, content)
+    document, record = read(row.path, content, head)
     return Target(row, head, content, document, record)
 
 
@@ -87,7 +88,7 @@ def one_row(ws: Workspace, record_id: str, head: Revision) -> Row:
         broken = files.read(ws.vault.root, head.path)
         if broken is None:
             raise missing(head)
-        read(head.path, broken)
+        read(head.path, broken, head)
         raise missing(head)
     if len(found) > 1:
         raise Ambiguous(
@@ -99,25 +100,36 @@ def one_row(ws: Workspace, record_id: str, head: Revision) -> Row:
     return found[0]
 
 
-def read(path: str, content: bytes) -> tuple[Document, Record]:
+def read(path: str, content: bytes, head: Revision | None = None) -> tuple[Document, Record]:
     """Parse a record's file.
 
     Raises:
-        InvalidRecord: it cannot be read as a record; says the line.
+        InvalidRecord: it cannot be read as a record; says the line, and of a known record what
+            stands, so that it can be withdrawn as it is.
     """
     try:
         document = parse(content)
     except FrontMatterError as error:
-        raise InvalidRecord(
-            f"{path}:{error.line}: {error.reason}. Mend the front matter in an editor",
-            path=path,
-            line=error.line,
-        ) from None
+        raise _unreadable(path, content, error.line, error.reason, head) from None
     record, problems = read_record(document)
     if record is None:
-        first = problems[0]
-        raise InvalidRecord(f"{path}:{first.line}: {first.message}", path=path, line=first.line)
+        raise _unreadable(path, content, problems[0].line or 1, problems[0].message, head)
     return document, record
+
+
+def _unreadable(
+    path: str, content: bytes, line: int, reason: str, head: Revision | None
+) -> InvalidRecord:
+    current = head and {
+        "id": head.record_id, "revision": head.revision, "hash": files.content_hash(content),
+        "lifecycle": head.lifecycle, "path": path,
+    }  # fmt: skip
+    return InvalidRecord(
+        f"{path}:{line}: {reason}. Mend the front matter in an editor",
+        path=path,
+        line=line,
+        current=current,
+    )
 
 
 class Fence(Protocol):
@@ -133,17 +145,22 @@ def check_fence(target: Target, fence: Fence) -> None:
     Raises:
         StaleRevision, StaleHash: with `data.current`.
     """
-    check_versions(
-        fence,
-        {
-            "id": target.row.id,
-            "revision": target.head.revision,
-            "hash": target.row.hash,
-            "lifecycle": target.row.lifecycle,
-            "title": target.row.title,
-            "path": target.row.path,
-        },
-    )
+    current: dict[str, Any] = {
+        "id": target.row.id,
+        "revision": target.head.revision,
+        "hash": target.row.hash,
+        "lifecycle": target.row.lifecycle,
+        "title": target.row.title,
+        "path": target.row.path,
+    }
+    if target.row.kind == "page":
+        record = target.record
+        current |= {
+            "summary": record.summary, "aliases": list(record.aliases), "tags": list(record.tags),
+            "fields": dict(record.fields), "dependencies": list(record.dependencies),
+            "touches": list(record.touches),
+        }  # fmt: skip
+    check_versions(fence, current)
 
 
 def check_versions(fence: Fence, current: dict[str, Any]) -> None:
@@ -161,8 +178,17 @@ def check_versions(fence: Fence, current: dict[str, Any]) -> None:
         )
 
 
-def check_reference(ws: Workspace, caller: Caller, name: str, record_id: str) -> None:
-    """Refuse a reference in a new write that does not name an eligible record.
+def check_reference(
+    ws: Workspace, caller: Caller, name: str, record_id: str, *, stands: bool = False
+) -> None:
+    """Refuse a reference in a write that does not name an eligible record.
+
+    Args:
+        ws: the opened vault.
+        caller: who writes.
+        name: the key that holds the reference.
+        record_id: what it names.
+        stands: the record names it already; only a merged page is refused then.
 
     Raises:
         MergedReference: it names a merged page; says the survivor.
@@ -170,22 +196,25 @@ def check_reference(ws: Workspace, caller: Caller, name: str, record_id: str) ->
     """
     head = revisions.head(ws.database, record_id)
     rows = catalog.by_id(ws.database, record_id)
-    if head is None or not rows or not caller.sees(head.partition):
+    seen = head is not None and bool(rows) and caller.sees(head.partition)
+    if not seen and not stands:
         raise InvalidRecord(
             f"{name}: {record_id} does not exist; look it up with knowledge_lookup",
             field=name,
             id=record_id,
         )
     chain = merges.targets(ws.database)
-    if record_id in chain:
+    if record_id in chain and seen:
         survivor = merges.resolve(chain, record_id)
         raise MergedReference(
-            f"{name}: {record_id} was merged into {survivor}; name that page instead",
+            f"{name}: {record_id} was merged into {survivor}; name that page instead"
+            if survivor
+            else f"{name}: {record_id} is merged in a cycle or too long a chain; see diagnostics",
             field=name,
             id=record_id,
             survivor=survivor,
         )
-    if not any(row.current(ws.now()) for row in rows):
+    if not stands and not any(row.current(ws.now()) for row in rows):
         raise InvalidRecord(
             f"{name}: {record_id} is {rows[0].lifecycle} or hidden by what it stands on; "
             "knowledge_get says why",
@@ -196,7 +225,12 @@ def check_reference(ws: Workspace, caller: Caller, name: str, record_id: str) ->
 
 def not_found(record_id: str) -> NotFound:
     """Return the error for an id that does not exist for a caller."""
-    return NotFound(f"there is no record {record_id}", id=record_id)
+    what_next = (
+        "a plain note is made a record with knowledge_adopt"
+        if ids.is_note(record_id)
+        else "knowledge_lookup finds one by title, alias or path"
+    )
+    return NotFound(f"there is no record {record_id}; {what_next}", id=record_id)
 
 
 def missing(head: Revision) -> MissingFile:

@@ -7,6 +7,7 @@ lets Git follow. `look_at` is how a read makes sure that a file it answers from 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -40,6 +41,15 @@ def _utc_now() -> datetime:
     return datetime.now(UTC)
 
 
+@dataclass(frozen=True)
+class Job:
+    """Something long that is under way: `indexing` or `rebuilding` so many files."""
+
+    activity: str
+    done: int
+    total: int
+
+
 class Workspace:
     """One opened vault. Safe to use from several threads."""
 
@@ -51,6 +61,7 @@ class Workspace:
         self.lane = Lane(vault.private / "lane.lock")
         self.journal = Journal(vault, self.lane, self.now, self.indexer.project)
         self.semantics = Semantics(vault.database, vault.database.path.parent)
+        self.job: Job | None = None
         self._outbox: Outbox | None = None
         self._history: History | None = None
         self._finish_what_was_accepted()
@@ -104,7 +115,16 @@ class Workspace:
     def scan(self, progress: Progress | None = None) -> ScanReport:
         """Take in everything that changed in the vault's files, and let Git follow."""
         before = rows.last_seq(self.database)
-        report = self.indexer.scan(self.journal, progress)
+
+        def tell(done: int, total: int) -> None:
+            self.job = Job("indexing", done, total)
+            if progress:
+                progress(done, total)
+
+        try:
+            report = self.indexer.scan(self.journal, tell)
+        finally:
+            self.job = None
         if rows.last_seq(self.database) != before:
             self.outbox.drain()
         return report
@@ -114,18 +134,23 @@ class Workspace:
         """Whether the vault was ever looked at as a whole."""
         return settings.get(self.database, "scanned_at") is not None
 
-    def look_at(self, paths: Iterable[str]) -> None:
-        """Take in edits of these files, if there are any and no writer is at work."""
+    def look_at(self, paths: Iterable[str]) -> bool:
+        """Take in edits of these files, if there are any and no writer is at work.
+
+        Returns:
+            Whether the index changed, so that an answer made before is to be made again.
+        """
         stale = self.indexer.stale(paths)
         if not stale:
-            return
+            return False
         before = rows.last_seq(self.database)
         try:
-            self.indexer.observe(self.journal, stale, wait=0)
+            changed = self.indexer.observe(self.journal, stale, wait=0)
         except Busy:
-            return  # the writer, or the next scan, takes the edit in
+            return False  # the writer, or the next scan, takes the edit in
         if rows.last_seq(self.database) != before:
             self.outbox.drain(wait=0)
+        return changed > 0
 
     def write(
         self, caller: Caller, operation: str, request: Write, plan: Callable[[], Plan]

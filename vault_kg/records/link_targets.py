@@ -91,15 +91,16 @@ def choose(target: str, from_path: str, candidates: Sequence[Candidate]) -> list
         one uid where the link is clear, several where it is ambiguous, none where it is broken.
     """
     for wanted in _paths(target, from_path):
-        exact = [found for found in candidates if _path_key(found.path) == lookup_key(wanted)]
+        key = _path_key(wanted)
+        exact = [found for found in candidates if _path_key(_without_suffix(found.path)) == key]
         if exact:
             literal = [found for found in exact if _without_suffix(found.path) == wanted]
             return _uids(literal or exact)
-    suffix = "/" + lookup_key(_without_suffix(target).strip("/"))
+    suffix = "/" + _path_key(_without_suffix(target).strip("/"))
     stems = [
         found
         for found in candidates
-        if found.source == "stem" and f"/{_path_key(found.path)}".endswith(suffix)
+        if found.source == "stem" and f"/{_path_key(_without_suffix(found.path))}".endswith(suffix)
     ]
     if stems:
         return _uids(_nearest(stems, from_path))
@@ -136,7 +137,8 @@ def _uids(found: Iterable[Candidate]) -> list[str]:
 
 
 def _path_key(path: str) -> str:
-    return lookup_key(_without_suffix(path))
+    """Return the form in which paths are compared: each part as a name."""
+    return "/".join(lookup_key(part) for part in path.split("/"))
 
 
 def _stem(path: str) -> str:

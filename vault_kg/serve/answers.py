@@ -99,8 +99,8 @@ def _with(
 def _too_large(operation: Operation, size: int, budget: int) -> InvalidArgument:
     return InvalidArgument(
         f"the answer of {operation.name} would be {size:,} characters, and this client takes "
-        f"{budget:,}; ask for less: a narrower filter, a smaller limit, without diff, some lines of "
-        "a source, or a part of a body (bodyOffset, bodyLimit)",
+        f"{budget:,}; ask for less: a narrower filter, a smaller limit, without diff, some lines "
+        "of a source, or a part of a body (bodyOffset, bodyLimit)",
         chars=size,
         max_chars=budget,
     )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 import threading
+import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -16,7 +17,7 @@ if TYPE_CHECKING:
 log = logging.getLogger(__name__)
 
 REOPEN_SECONDS = 5.0
-STOP_SECONDS = 5.0
+STOP_SECONDS = 1.5
 EMBED_SECONDS = 1.0
 
 
@@ -33,6 +34,7 @@ class Keeper:
         self._watch = watch
         self._lock = threading.Lock()
         self._workspace: Workspace | None = None
+        self._trouble: VaultError | None = None
         self._stop = threading.Event()
         self._threads: list[threading.Thread] = []
 
@@ -46,8 +48,22 @@ class Keeper:
 
         with self._lock:
             if self._workspace is None:
-                self._workspace = Workspace.open(self._root, self._state)
+                try:
+                    self._workspace = Workspace.open(self._root, self._state)
+                except VaultError as error:
+                    self._trouble = error
+                    raise
             return self._workspace
+
+    def opened(self) -> Workspace | None:
+        """Return the vault if it is open, without waiting; None while it is being opened.
+
+        Raises:
+            VaultError: it could not be opened when last tried.
+        """
+        if self._workspace is None and self._trouble is not None:
+            raise self._trouble
+        return self._workspace
 
     def start(self) -> None:
         """Begin to keep the index true to the files."""
@@ -57,10 +73,11 @@ class Keeper:
             thread.start()
 
     def stop(self) -> None:
-        """End the background work and close the vault."""
+        """End the background work and close the vault; what is slow ends with the process."""
         self._stop.set()
+        deadline = time.monotonic() + STOP_SECONDS
         for thread in self._threads:
-            thread.join(STOP_SECONDS)
+            thread.join(max(0.0, deadline - time.monotonic()))
         if self._workspace is not None and not any(t.is_alive() for t in self._threads):
             self._workspace.close()
 
@@ -73,15 +90,15 @@ class Keeper:
                 except VaultError as error:
                     log.warning("%s", error.message)
                     self._stop.wait(REOPEN_SECONDS)
-        except Exception:  # noqa: BLE001 - a thread's outermost frame: calls go on without it
+        except Exception:
             log.warning("work in the background has ended", exc_info=True)
 
     def _keep_index(self, workspace: Workspace) -> None:
         workspace.scan()
         if self._watch:
-            from vault_kg.index.watch import watch
+            from vault_kg.operations import care
 
-            watch(workspace, self._stop, on_trouble=lambda said: log.warning("%s", said))
+            care.watch(workspace, self._stop, on_trouble=lambda said: log.warning("%s", said))
 
     def _keep_vectors(self, workspace: Workspace) -> None:
         """Embed new passages a little after they were indexed, while there is a model."""

@@ -6,13 +6,16 @@ result that says so, with the error's code, message and data, so that the model 
 
 from __future__ import annotations
 
+import asyncio
 import json
 import logging
+import time
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, BinaryIO
 
 import anyio
+import anyio.from_thread
 import anyio.to_thread
 import mcp_types as types
 from mcp.server.context import ServerRequestContext
@@ -31,6 +34,7 @@ log = logging.getLogger(__name__)
 NAME = "vault-kg"
 READERS, WRITERS = 8, 4
 MAX_ACTOR = 100
+PROGRESS_SECONDS = 0.2
 
 
 @dataclass(frozen=True)
@@ -64,6 +68,8 @@ def serve(root: Path, state: Path | None, offer: Offer, wire: BinaryIO) -> None:
     keeper = Keeper(root, state)
     try:
         anyio.run(_run, Tools(keeper, offer), keeper, wire)
+    except* (BrokenPipeError, anyio.BrokenResourceError):
+        log.info("the client is gone")
     finally:
         keeper.stop()
 
@@ -87,6 +93,34 @@ def make_server(tools: Tools) -> Server[Any]:
     )
 
 
+class _Progress:
+    """Tells a client that asked for it how far something long is; called in a worker thread."""
+
+    def __init__(self, ctx: ServerRequestContext[Any]) -> None:
+        self._session = ctx.session
+        self._request = None if ctx.request_id is None else str(ctx.request_id)
+        self._token = (ctx.meta or {}).get("progress_token")
+        self._next = 0.0
+
+    def __call__(self, done: int, total: int, what: str) -> None:
+        if self._token is None or (time.monotonic() < self._next and done < total):
+            return
+        self._next = time.monotonic() + PROGRESS_SECONDS
+        anyio.from_thread.run(
+            self._session.send_progress_notification,
+            self._token, done, total or None, what, self._request,
+        )  # fmt: skip
+
+
+def _cancelled() -> bool:
+    """Say whether the client has taken back the call that this worker thread is for."""
+    try:
+        anyio.from_thread.check_cancelled()
+    except asyncio.CancelledError:
+        return True
+    return False
+
+
 class Tools:
     """The tools of one server process."""
 
@@ -98,7 +132,9 @@ class Tools:
         self._list: types.ListToolsResult | None = None
 
     async def listed(
-        self, ctx: ServerRequestContext[Any], params: types.PaginatedRequestParams | None
+        self,
+        _ctx: ServerRequestContext[Any],
+        _params: types.PaginatedRequestParams | None,
     ) -> types.ListToolsResult:
         """Answer `tools/list`."""
         if self._list is None:
@@ -111,7 +147,13 @@ class Tools:
         self, ctx: ServerRequestContext[Any], params: types.CallToolRequestParams
     ) -> types.CallToolResult:
         """Answer `tools/call`; whatever goes wrong is told in the result."""
-        caller = Caller(self._actor(ctx), self._offer.scopes, self._offer.partitions)
+        caller = Caller(
+            self._actor(ctx),
+            self._offer.scopes,
+            self._offer.partitions,
+            report=_Progress(ctx),
+            cancelled=_cancelled,
+        )
         operation = registry.operations().get(params.name)
         reads = operation is None or operation.read_only
         try:
@@ -121,9 +163,11 @@ class Tools:
             )  # fmt: skip
         except VaultError as error:
             return _refused(error.to_dict())
-        except Exception as error:  # noqa: BLE001 - a fault of ours costs one call, not the connection
+        except Exception as error:
             log.warning("%s failed", params.name, exc_info=True)
-            message = f"unexpected {type(error).__name__}: {str(error)[:300]}; the server's log says more"
+            message = (
+                f"unexpected {type(error).__name__}: {str(error)[:300]}; the server's log says more"
+            )
             return _refused({"code": "error", "message": message, "data": {}})
 
     def _answer(self, name: str, arguments: dict[str, Any], caller: Caller) -> types.CallToolResult:

@@ -23,15 +23,17 @@ A vault of knowledge: pages (things), claims (one statement about a page, with e
 relationships (between two pages, with evidence), as Markdown files with history.
 - Look before writing: knowledge_search or knowledge_lookup for ids, knowledge_get for a record's \
 revision and hash, knowledge_ontology for types and its fingerprint.
-- Every change takes requestId: fresh for each new request; the same id with the same arguments is a \
-safe retry. Changes of a record take the expectedRevision and expectedHash that you looked at; when \
-refused as stale, look again and decide anew. The answer is a receipt {operation, requestId, \
-targetId, replacementId, revision, hash, path, git {state, commit}, impact {items, total}, …}.
-- Evidence [{source, lines, quote, attribution}] cites retained sources: knowledge_attach_file gives \
-the source id; lines are like "3-7", and a quote occurs there verbatim. A wrong claim is replaced \
-with knowledge_correct, not edited. Withdraw and merge only what a person or a source confirms.
-- Lists carry count, total and nextCursor; send it as cursor, with the same arguments, to go on. asOf \
-takes one of revision, commit (Git) and time. expectedVaultId is taken by every change.
+- Every change takes requestId: fresh for each new request; the same id with the same arguments is \
+a safe retry. Changes of a record take the expectedRevision and expectedHash that you looked at; \
+when refused as stale, look again and decide anew. What is left out stays, null clears. The answer \
+is a receipt {operation, requestId, targetId, replacementId, revision, hash, path, git {state, \
+commit}, impact {items, total}, …}.
+- Evidence [{source, lines, quote, attribution}] cites retained sources: knowledge_attach_file \
+gives the source id; lines are like "3-7", and a quote occurs there verbatim. A wrong claim is \
+replaced with knowledge_correct, not edited. Withdraw and merge only what a person or a source \
+confirms.
+- Lists carry count, total and nextCursor; send it as cursor, with the same arguments, to go on. \
+asOf takes one of revision, commit (Git) and time. expectedVaultId is taken by every change.
 - An error has code, message and data; the message says what to do next."""
 
 _SHARED = frozenset({"requestId", "id", "expectedRevision", "expectedHash"})
@@ -101,15 +103,18 @@ def _annotations(operation: Operation) -> dict[str, bool]:
 
 
 def _more(operation: Operation, tool: dict[str, Any]) -> Iterator[_More]:
-    """Yield what else could be said of a tool, ranked by its use: what must be sent comes first, then
-    what a change means, what may be sent, what a read means, and what is always in the result."""
+    """Yield what else could be said of a tool, ranked by its use to a model.
+
+    What must be sent comes first, then what a change means, what may be sent, what a read means,
+    and what is always in the result.
+    """
     schema = operation.request.model_json_schema(by_alias=True)
     listed = tool["inputSchema"]["properties"]
     for name, rule in schema.get("properties", {}).items():
         said = rule.get("description")
         if said and name in listed and name not in _SHARED:
             before = listed[name].get("description")
-            rank = 0 if name in schema.get("required", ()) else 2
+            rank = 0.0 if name in schema.get("required", ()) else 2.0
             yield _More(rank, listed[name], "description", f"{before}: {said}" if before else said)
     sentences = operation.description.rstrip(".").split(". ")
     for count in range(2, len(sentences) + 1):

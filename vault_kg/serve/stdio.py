@@ -25,7 +25,7 @@ LAST_ANSWERS_SECONDS = 30.0
 
 
 def claim_output() -> BinaryIO:
-    """Take standard output for the protocol; everything else that writes there goes to the error."""
+    """Take standard output for the protocol; what else prints there goes to standard error."""
     sys.stdout.flush()
     wire = os.dup(1)
     try:
@@ -40,7 +40,9 @@ def claim_output() -> BinaryIO:
 @asynccontextmanager
 async def messages(
     wire: BinaryIO,
-) -> AsyncIterator[tuple[MemoryObjectReceiveStream[Received], MemoryObjectSendStream[SessionMessage]]]:
+) -> AsyncIterator[
+    tuple[MemoryObjectReceiveStream[Received], MemoryObjectSendStream[SessionMessage]]
+]:
     """Yield the streams that an MCP server reads from and writes to.
 
     Args:
@@ -58,7 +60,6 @@ async def messages(
         tasks.start_soon(relay.inward)
         tasks.start_soon(relay.outward)
         yield relay.received, relay.send
-        tasks.cancel_scope.cancel()
 
 
 class _Relay:
@@ -91,7 +92,7 @@ class _Relay:
 
     async def outward(self) -> None:
         """Pass on what the server says."""
-        async with self._answers:
+        async with self._sink, self._answers:
             async for item in self._answers:
                 await self._sink.send(item)
                 self._note_answer(item.message)

@@ -82,10 +82,11 @@ def read(root: Path, relative: str, limit: int = MAX_RECORD_BYTES) -> bytes | No
         descriptor = os.open(target, _AS_IT_IS)
     except (FileNotFoundError, NotADirectoryError):
         return None
+    found = os.fstat(descriptor)
+    if not stat.S_ISREG(found.st_mode):
+        os.close(descriptor)
+        raise UnsafePath(f"{relative} is not a regular file", path=relative)
     with os.fdopen(descriptor, "rb") as handle:
-        found = os.fstat(handle.fileno())
-        if not stat.S_ISREG(found.st_mode):
-            raise UnsafePath(f"{relative} is not a regular file", path=relative)
         if found.st_size > limit:
             raise UnsafePath(
                 f"{relative} has {found.st_size:,} bytes; a record has at most {limit:,}",
@@ -110,9 +111,10 @@ def look(path: Path) -> Found:
         if error.errno == errno.ELOOP:  # made a link between the two looks
             return Found(special=True)
         raise
+    if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+        os.close(descriptor)
+        return Found(special=True)
     with os.fdopen(descriptor, "rb") as handle:
-        if not stat.S_ISREG(os.fstat(handle.fileno()).st_mode):
-            return Found(special=True)
         return Found(handle.read())
 
 
@@ -168,13 +170,19 @@ def swap(prepared: Path, target: Path) -> None:
     try:
         place(prepared, target)
     except FileExistsError:
-        aside.replace(prepared)
+        take_aside_back(prepared)
         raise
     except OSError:
         place(aside, target)
         aside.unlink(missing_ok=True)
         raise
-    aside.replace(prepared)
+    take_aside_back(prepared)
+
+
+def take_aside_back(prepared: Path) -> None:
+    """Give what was moved aside the prepared name, in place of the file that had it."""
+    prepared.unlink(missing_ok=True)
+    aside_of(prepared).rename(prepared)
 
 
 def aside_of(prepared: Path) -> Path:

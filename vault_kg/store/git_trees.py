@@ -44,6 +44,9 @@ class TreeChange:
     after: Entry | None
 
 
+_ITSELF = b""
+"""Among the edits of a folder: remove it, where it is a file."""
+
 _Edits = dict[bytes, "_Edits | str | None"]
 
 
@@ -138,6 +141,8 @@ class TreeEditor:
         entries = self._read(tree) if tree else {}
         seen = len(changes)
         for name, edit in edits.items():
+            if name == _ITSELF:
+                continue
             before = entries.get(name)
             if isinstance(edit, dict):
                 after = self._edit_folder(before, edit, prefix + name, changes)
@@ -158,7 +163,8 @@ class TreeEditor:
             return before  # its files are in the history of the submodule
         folder = before.oid if before is not None and before.is_folder else None
         if folder is None and not _sets_something(edits):
-            return before
+            removed = _ITSELF in edits
+            return self._edit_file(before, None, path, changes) if removed else before
         after = self._edit(folder, edits, path + b"/", changes)
         if before is not None and folder is None:
             changes.append(TreeChange(path, before, None))
@@ -200,6 +206,7 @@ def _nest(files: Sequence[tuple[str, str | None]]) -> _Edits:
         there = level.get(name)
         if isinstance(there, dict):
             if blob is None:
+                there[_ITSELF] = None
                 continue
             _refuse_both(path, _sets_something(there))
         level[name] = blob
@@ -209,10 +216,10 @@ def _nest(files: Sequence[tuple[str, str | None]]) -> _Edits:
 def _enter(level: _Edits, folder: bytes, path: str, blob: str | None) -> _Edits | None:
     there = level.get(folder, {})
     if not isinstance(there, dict):
-        if blob is None:
+        if blob is None and there is not None:
             return None
         _refuse_both(path, there is not None)
-        there = {}
+        there = {_ITSELF: None}
     level[folder] = there
     return there
 

@@ -74,10 +74,14 @@ class Installation:
             place.take_back()
             reach("install.taken-back")
 
-    def clear(self) -> None:
-        """Let go of what was replaced, and of what was prepared and not used."""
+    def clear(self, recorded: bytes | None = None) -> None:
+        """Let go of what was replaced, and of what was prepared and not used.
+
+        Args:
+            recorded: somebody's bytes that are kept elsewhere.
+        """
         for place in self._places:
-            place.clear()
+            place.clear(recorded)
 
 
 def sweep(folder: Path, unfinished: Sequence[int]) -> None:
@@ -111,7 +115,7 @@ class _Place:
         aside = files.aside_of(self._prepared)
         if os.path.lexists(aside):
             if os.path.lexists(self._target):
-                aside.replace(self._prepared)
+                files.take_aside_back(self._prepared)
             else:
                 aside.rename(self._target)
         left = files.look(self._prepared)
@@ -171,11 +175,11 @@ class _Place:
             self._exchange_back()
         files.sync_folder(self._target.parent)
 
-    def clear(self) -> None:
+    def clear(self, recorded: bytes | None) -> None:
         """Remove the prepared file; one that somebody wrote to is moved beside its place."""
         with contextlib.suppress(OSError):  # swept the next time
             left = files.look(self._prepared)
-            if self._is_ours(left):
+            if self._is_ours(left) or left.holds(recorded):
                 self._prepared.unlink(missing_ok=True)
             else:
                 self._prepared.rename(_free_name_beside(self._target))

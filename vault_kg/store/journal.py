@@ -20,6 +20,7 @@ from vault_kg.errors import (
     Busy,
     ConflictBlocked,
     RequestMismatch,
+    Unavailable,
     UnsafePath,
     VaultError,
     WriteFailed,
@@ -248,7 +249,7 @@ class Journal:
                 self._publish(entry, self.now())
                 reach("publish.inside")
                 installation.clear()
-        except (WriteFailed, Busy):
+        except (WriteFailed, Busy, Unavailable):
             self._abandon(entry, installation)
             raise
         reach("publish.after")
@@ -265,9 +266,8 @@ class Journal:
             except OSError as error:
                 raise _kept(entry, error) from error
             reach("conflict.rolled-back")
-            blocked = self._record_conflict(entry, changed, met)
-            installation.clear()
-            raise blocked from None
+            self._record_conflict(entry, changed, met, installation)
+            raise self._blocked(entry) from None
         except (OSError, VaultError) as error:
             self._abandon(entry, installation)
             raise _write_failed(error) from error
@@ -281,7 +281,9 @@ class Journal:
         except (OSError, VaultError) as error:
             raise _kept(entry, error) from error
 
-    def _record_conflict(self, entry: Entry, changed: list[FileRow], met: Displaced) -> VaultError:
+    def _record_conflict(
+        self, entry: Entry, changed: list[FileRow], met: Displaced, installation: Installation
+    ) -> None:
         at = self.now()
         found = [
             Conflict(
@@ -293,8 +295,8 @@ class Journal:
         with self.vault.database.write():
             conflicts.add(self.vault.database, found)
             rows.set_state(self.vault.database, entry.seq, rows.CONFLICTED)
+            installation.clear(met.found)
         reach("conflict.recorded")
-        return self._blocked(entry)
 
     def _present(self, path: str) -> bytes | None:
         try:

@@ -46,6 +46,20 @@ class Lane:
         finally:
             self._thread.release()
 
+    def is_held(self) -> bool:
+        """Say whether anybody writes to this vault now; never waits."""
+        if self._depth:
+            return True
+        probe = FileLock(self._lock_file)
+        try:
+            probe.acquire(timeout=0)
+        except Timeout:
+            return True
+        except OSError:
+            return False
+        probe.release()
+        return False
+
     @contextmanager
     def _across_processes(self, wait: float) -> Iterator[None]:
         if self._depth == 0:

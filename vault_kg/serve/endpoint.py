@@ -1,0 +1,106 @@
+"""Where a vault's service listens, and that there is only one.
+
+On Unix a socket `.vault-kg/service.sock` that only its owner can reach; on Windows a named pipe whose
+name follows from the socket's path. `.vault-kg/service.endpoint` names it for clients.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import sys
+import tempfile
+from pathlib import Path
+
+from filelock import FileLock, Timeout
+
+from vault_kg.errors import Unavailable
+
+SOCKET, NAME_FILE, LOCK, PID = "service.sock", "service.endpoint", "service.lock", "service.pid"
+LONGEST_SOCKET_PATH = 100
+"""A Unix socket's path has at most 107 bytes on Linux and 103 on macOS."""
+
+_FNV_OFFSET, _FNV_PRIME = 0xCBF29CE484222325, 0x100000001B3
+
+
+class Endpoint:
+    """The endpoint of one vault's service; `claim` holds it for this process."""
+
+    def __init__(self, private: Path) -> None:
+        """Stand for the service of the vault with this private folder."""
+        self._private = private
+        self._lock = FileLock(private / LOCK)
+
+    @property
+    def address(self) -> str:
+        """The socket's path, or the pipe's name."""
+        path = self._private / SOCKET
+        if sys.platform == "win32":
+            return pipe_name(path)
+        if len(os.fsencode(path)) <= LONGEST_SOCKET_PATH:
+            return str(path)
+        short = hashlib.sha256(os.fsencode(path)).hexdigest()[:16]
+        return str(Path(tempfile.gettempdir()) / f"vault-kg-{os.getuid()}" / f"{short}.sock")
+
+    def claim(self) -> None:
+        """Become the one service of the vault; what a dead one left is cleared away.
+
+        Raises:
+            Unavailable: another process serves it; says which.
+        """
+        try:
+            self._lock.acquire(timeout=0)
+        except Timeout:
+            pid = self._read_pid()
+            raise Unavailable(
+                f"this vault is served already, by process {pid or 'unknown'}; use that one "
+                "(`vault-kg mcp --connect`), or stop it first",
+                pid=pid,
+                address=self.address,
+            ) from None
+        address = Path(self.address)
+        if sys.platform != "win32":
+            address.parent.mkdir(mode=0o700, exist_ok=True)
+            address.unlink(missing_ok=True)
+        (self._private / PID).write_text(f"{os.getpid()}\n", encoding="utf-8")
+
+    def announce(self) -> None:
+        """Write down where the service listens."""
+        (self._private / NAME_FILE).write_text(f"{self.address}\n", encoding="utf-8")
+
+    def release(self) -> None:
+        """Leave nothing behind."""
+        if sys.platform != "win32":
+            Path(self.address).unlink(missing_ok=True)
+        for name in (NAME_FILE, PID):
+            (self._private / name).unlink(missing_ok=True)
+        self._lock.release()
+
+    def _read_pid(self) -> int | None:
+        try:
+            return int((self._private / PID).read_text(encoding="utf-8"))
+        except (OSError, ValueError):
+            return None
+
+
+def find(private: Path) -> str:
+    """Return the address of the service of the vault with this private folder, running or not."""
+    try:
+        return (private / NAME_FILE).read_text(encoding="utf-8").strip()
+    except OSError:
+        return Endpoint(private).address
+
+
+def pipe_name(socket: Path | str) -> str:
+    r"""Return the Windows pipe of a socket path: `\\.\pipe\vault-kg-<16 hex digits>`.
+
+    The digits are FNV-1a (64 bits) of the absolute path's UTF-8 bytes, lower-cased, with `/` as `\`, so
+    that a client that cannot read the endpoint file can compute them.
+    """
+    text = str(socket)
+    if text.startswith("\\\\.\\pipe\\"):
+        return text
+    number = _FNV_OFFSET
+    for byte in text.lower().replace("/", "\\").encode():
+        number = ((number ^ byte) * _FNV_PRIME) & 0xFFFFFFFFFFFFFFFF
+    return f"\\\\.\\pipe\\vault-kg-{number:016x}"
