@@ -63,7 +63,9 @@ class SmallVault:
 @pytest.fixture(scope="session")
 def environment(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
     home = tmp_path_factory.mktemp("home")
-    kept = {k: v for k, v in os.environ.items() if not k.startswith(("VAULT_KG", "GIT_", "NO_COLOR"))}
+    kept = {
+        k: v for k, v in os.environ.items() if not k.startswith(("VAULT_KG", "GIT_", "NO_COLOR"))
+    }
     return kept | {
         "HOME": str(home),
         "VAULT_KG_EMBEDDING_MODEL": "off",

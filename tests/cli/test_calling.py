@@ -24,7 +24,9 @@ def test_a_refusal_is_code_message_and_data_on_standard_output_and_exit_1(shell,
 
 
 def test_shared_options_stand_before_or_after_the_subcommand(shell, vault, tmp_path) -> None:
-    done = shell("--vault", vault.root, "--actor", "Grace", "call", "knowledge_status", cwd=tmp_path)
+    done = shell(
+        "--vault", vault.root, "--actor", "Grace", "call", "knowledge_status", cwd=tmp_path
+    )
     assert done.code == 0
     again = shell("call", "--vault", vault.root, "knowledge_status", cwd=tmp_path)
     assert again.json["vaultId"] == done.json["vaultId"]
@@ -78,20 +80,24 @@ def test_wrong_usage_exits_2_and_says_where(vault_kg, vault, arguments, said) ->
             "call", "knowledge_lookup", "--json", "-", "--vault", vault.root, input=arguments[1]
         )
     else:
-        done = vault_kg("call", "knowledge_lookup", *arguments, "--vault", vault.root)
+        done = vault_kg("call", "knowledge_lookup", "--vault", vault.root, *arguments)
     assert done.code == 2
     assert said in done.err
     assert done.out == ""
 
 
 def test_input_that_is_not_utf_8_is_wrong_usage(shell, vault) -> None:
-    done = shell("call", "knowledge_lookup", "--json", "-", cwd=vault.root, input=b'{"text": "\xe9"}')
+    done = shell(
+        "call", "knowledge_lookup", "--json", "-", cwd=vault.root, input=b'{"text": "\xe9"}'
+    )
     assert done.code == 2
     assert "byte 10" in done.err
 
 
 def test_an_unknown_key_is_refused_and_named(vault_kg, vault) -> None:
-    done = vault_kg("call", "knowledge_lookup", "--json", '{"text": "Ada", "colour": 1}', cwd=vault.root)
+    done = vault_kg(
+        "call", "knowledge_lookup", "--json", '{"text": "Ada", "colour": 1}', cwd=vault.root
+    )
     assert done.code == 1
     assert done.json["error"]["code"] == "invalid_argument"
     assert {"field": "colour", "problem": "unknown key"} in done.json["error"]["data"]["problems"]

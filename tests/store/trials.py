@@ -45,7 +45,8 @@ def fast_folder() -> Path:
 def opened(root: Path) -> VaultBox:
     """An existing vault with the words of a `VaultBox`; opening finishes what was accepted."""
     box = object.__new__(VaultBox)
-    box.root, box.clock, box._numbers, box._source = root, Clock(), itertools.count(1000), None
+    box.root, box.clock, box._source = root, Clock(), None
+    box._numbers = itertools.count(1000 * next(_numbers))
     box.ws = Workspace.open(root, clock=box.clock)
     return box
 

@@ -20,6 +20,17 @@ def main(arguments: Sequence[str] | None = None) -> int:
         0 for done, 1 for a refusal, 2 for wrong usage, 3 for a vault that cannot be served, 130
         where it was interrupted.
     """
+    if arguments is None:
+        _insist_on_utf_8()
     from vault_kg.cli.application import run
 
     return run(arguments)
+
+
+def _insist_on_utf_8() -> None:
+    """Start anew in Python's UTF-8 mode where the locale would read file names otherwise."""
+    import os
+    import sys
+
+    if sys.getfilesystemencoding().lower() != "utf-8":
+        os.execv(sys.executable, [sys.executable, "-X", "utf8", *sys.orig_argv[1:]])

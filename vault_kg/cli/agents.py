@@ -19,6 +19,7 @@ CLIENTS = {
 }
 
 
+@context.command
 @click.option(
     "--scope",
     default="read,write",
@@ -43,7 +44,6 @@ CLIENTS = {
     metavar="CLIENT",
     help=f"Print what to paste for {', '.join(CLIENTS)}.",
 )
-@context.command
 def mcp(
     settings: Settings,
     scope: str,

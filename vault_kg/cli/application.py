@@ -57,7 +57,7 @@ COMMANDS = {
     "models": Entry("Care", "models", "Manage embedding models."),
     "call": Entry("Connect", "calling", "Run any operation with JSON arguments."),
     "operations": Entry("Connect", "calling", "List the operations, or describe one."),
-    "serve": Entry("Connect", "serving", "Serve the vault over a local socket (JSON-RPC)."),
+    "serve": Entry("Connect", "serving", "Serve the vault as JSON-RPC over a local socket."),
     "mcp": Entry("Connect", "agents", "Serve the vault to an agent over MCP (stdio)."),
     "completion": Entry("Connect", "agents", "Print the completion script of a shell."),
 }

@@ -41,8 +41,8 @@ def call(settings: Settings, name: str, arguments: str) -> None:
         render.print_json(registry.call(session.workspace, name, given, session.caller))
 
 
-@click.argument("name", required=False)
 @context.command
+@click.argument("name", required=False)
 def operations(settings: Settings, name: str | None) -> None:
     """List the operations, or describe one."""
     from vault_kg.cli import render

@@ -8,16 +8,16 @@ from vault_kg.cli import context, inspecting, receipts
 from vault_kg.cli.context import Settings
 
 
+@context.command
 @click.argument("name", metavar="ID|NAME")
 @receipts.reason
 @receipts.yes
 @receipts.request_id
-@context.command
 def withdraw(settings: Settings, name: str, reason: str, yes: bool, request_id: str | None) -> None:
-    """Retract a record for good; it and what stands on it leave default reads.
+    """Retract a record for good.
 
-    Nothing is deleted and nothing else is changed. There is no way back but a new record. To
-    replace a wrong claim or relationship use `correct`.
+    It and what stands on it leave default reads. Nothing is deleted and nothing else is changed.
+    There is no way back but a new record. To replace a wrong claim or relationship use `correct`.
     """
     from vault_kg.cli import render
 
@@ -38,20 +38,26 @@ def withdraw(settings: Settings, name: str, reason: str, yes: bool, request_id: 
     receipts.tell(settings, receipt)
 
 
+@context.command
 @click.argument("record_id", metavar="ID")
 @receipts.request_id
-@context.command
 def restore(settings: Settings, record_id: str, request_id: str | None) -> None:
-    """Bring back the last bytes of a record whose file was deleted."""
+    """Bring a deleted record's file back.
+
+    It gets the last bytes that it had.
+    """
     with context.session(settings) as session:
         receipt = session.change("knowledge_restore", request_id, id=record_id)
     receipts.tell(settings, receipt)
 
 
-@click.argument("request", metavar="REQUEST_ID")
 @context.command
+@click.argument("request", metavar="REQUEST_ID")
 def resume(settings: Settings, request: str) -> None:
-    """Finish an accepted request after a crash or a lost answer, and retry its Git commit."""
+    """Finish an accepted request.
+
+    After a crash or a lost answer; its Git commit is tried again too.
+    """
     from vault_kg.cli import render
 
     with context.session(settings, look=False) as session:

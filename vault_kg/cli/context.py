@@ -134,8 +134,10 @@ def json_flag(command: F) -> F:
 
 
 def command(function: Callable[..., Any]) -> click.Command:
-    """Make a function a subcommand with the shared options and `--json`."""
-    return click.command(everywhere(json_flag(click.pass_obj(function))))
+    """Make a function a subcommand that takes the settings first, and the shared options last."""
+    made = click.command(click.pass_obj(function))
+    made.params += click.command(everywhere(json_flag(lambda: None))).params
+    return made
 
 
 def prepare_streams() -> None:
@@ -227,7 +229,7 @@ def scopes(value: str) -> frozenset[str]:
     if "review" in names:
         raise click.BadParameter("review is for people, in the command line and the UI")
     if not names or not names <= {"read", "write", "cypher", "admin"}:
-        raise click.BadParameter(f"{value!r}: give some of read, write, cypher and admin, with commas")
+        raise click.BadParameter(f"{value!r}: give some of read, write, cypher, admin, with commas")
     return names
 
 

@@ -31,6 +31,7 @@ class Citation(click.ParamType[dict[str, str]]):
         return {"source": source, "lines": lines} if lines else {"source": source}
 
 
+@context.command
 @click.argument("name", metavar="ID|NAME")
 @click.option("--statement", metavar="TEXT", help="What is right (a claim).")
 @click.option("--fact", metavar="TEXT", help="What is right, as one sentence (a relationship).")
@@ -56,7 +57,6 @@ class Citation(click.ParamType[dict[str, str]]):
 @click.option("--title", metavar="TITLE", help="A label; else its first words.")
 @receipts.yes
 @receipts.request_id
-@context.command
 def correct(
     settings: Settings, name: str, reason: str, yes: bool, request_id: str | None, **given: Any
 ) -> None:

@@ -13,17 +13,17 @@ from vault_kg.cli.context import Settings
 from vault_kg.errors import InvalidArgument, NotFound
 
 
+@context.command
 @click.argument("file", type=click.Path(path_type=Path))
 @click.option("--name", "filename", metavar="NAME", help="The file name to keep.")
 @click.option("--media-type", metavar="TYPE", help="Like text/plain; guessed from the name.")
 @click.option("--attribution", metavar="TEXT", help="Whose words these are.")
 @click.option("--partition", metavar="NAME", help="Where it belongs.")
 @receipts.request_id
-@context.command
 def attach(
     settings: Settings, file: Path, media_type: str | None, request_id: str | None, **given: Any
 ) -> None:
-    """Retain a file as a source that claims and relationships can cite.
+    """Retain a file as a source that records can cite.
 
     The same bytes are the same source. The file itself is only read.
     """
@@ -36,15 +36,18 @@ def attach(
     receipts.tell(settings, receipt)
 
 
+@context.command
 @click.argument("paths", metavar="PATH…", type=click.Path(path_type=Path), nargs=-1, required=True)
 @click.option("--type", metavar="TYPE", help="The page type (default: Document).")
 @click.option("--title", metavar="TITLE", help="The title, for one note (default: its own).")
 @receipts.request_id
-@context.command
 def adopt(
     settings: Settings, paths: tuple[Path, ...], request_id: str | None, **given: Any
 ) -> None:
-    """Make notes pages: front matter is added, and their text stays byte for byte."""
+    """Make notes pages; their text stays as it is.
+
+    Front matter is added above it. From then on a note has an id, revisions and history.
+    """
     if len(paths) > 1 and (request_id or given["title"]):
         raise click.UsageError("--request-id and --title are for one note")
     made = []

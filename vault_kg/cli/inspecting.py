@@ -15,7 +15,10 @@ SECTIONS = ("all", "conflicts", "files", "duplicates", "missing", "chains", "lin
 
 @context.command
 def status(settings: Settings) -> None:
-    """Say how the vault is: what it holds, and what waits for Git or a person."""
+    """Say how the vault is.
+
+    What it holds, and what waits for Git or a person.
+    """
     from vault_kg.cli import render
 
     with context.session(settings, make=True) as session:
@@ -26,12 +29,15 @@ def status(settings: Settings) -> None:
     render.echo_lines(_status_lines(result))
 
 
+@context.command
 @click.option("--section", type=click.Choice(SECTIONS), default="all", show_default=True)
 @click.option("--limit", type=click.IntRange(1, 1000), default=100, show_default=True)
 @click.option("--cursor", metavar="CURSOR", help="Go on where an answer ended.")
-@context.command
 def diagnostics(settings: Settings, **asked: Any) -> None:
-    """List what somebody should look at, with path, line and what to do."""
+    """List what somebody should look at.
+
+    Each finding has its path and line, and says what to do.
+    """
     from vault_kg.cli import render
 
     with context.session(settings, make=True) as session:
@@ -47,6 +53,7 @@ def diagnostics(settings: Settings, **asked: Any) -> None:
         )
 
 
+@context.command
 @click.argument("name", metavar="ID|NAME")
 @click.option(
     "--operation",
@@ -54,9 +61,11 @@ def diagnostics(settings: Settings, **asked: Any) -> None:
     default="withdraw",
     show_default=True,
 )
-@context.command
 def impact(settings: Settings, name: str, operation: str) -> None:
-    """Show what would be left unresolved if a record were withdrawn, corrected or merged."""
+    """Show what stands on a record.
+
+    That is what would be left unresolved if it were withdrawn, corrected or merged.
+    """
     from vault_kg.cli import render
 
     with context.session(settings) as session:

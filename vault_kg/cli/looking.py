@@ -12,6 +12,7 @@ from vault_kg.cli.context import Settings
 KINDS = click.Choice(["page", "claim", "relationship", "note"])
 
 
+@context.command
 @click.argument("query", nargs=-1, required=True)
 @click.option("--kind", "kinds", type=KINDS, multiple=True, help="Only these kinds.")
 @click.option("--type", "types", metavar="TYPE", multiple=True, help="Only these types.")
@@ -23,7 +24,6 @@ KINDS = click.Choice(["page", "claim", "relationship", "note"])
 )
 @click.option("--limit", type=click.IntRange(1, 100), default=10, show_default=True)
 @click.option("--cursor", metavar="CURSOR", help="Go on where an answer ended.")
-@context.command
 def search(settings: Settings, query: tuple[str, ...], historical: bool, **filters: Any) -> None:
     """Find records and notes by words and meaning.
 
@@ -44,6 +44,7 @@ def search(settings: Settings, query: tuple[str, ...], historical: bool, **filte
     found.print_hits(result)
 
 
+@context.command
 @click.option("--kind", type=KINDS, help="Only this kind.")
 @click.option("--type", metavar="TYPE", help="Only this type.")
 @click.option("--partition", metavar="NAME", help="Only there.")
@@ -56,7 +57,6 @@ def search(settings: Settings, query: tuple[str, ...], historical: bool, **filte
 @moments.option
 @click.option("--limit", type=click.IntRange(1, 1000), default=50, show_default=True)
 @click.option("--cursor", metavar="CURSOR", help="Go on where an answer ended.")
-@context.command
 def records(settings: Settings, owner: str | None, as_of: Any, **filters: Any) -> None:
     """List records, the latest changed first."""
     from vault_kg.cli import found, render
@@ -70,13 +70,16 @@ def records(settings: Settings, owner: str | None, as_of: Any, **filters: Any) -
     found.print_records(result)
 
 
+@context.command
 @click.argument("text")
 @click.option("--type", metavar="TYPE", help="Of this type.")
 @click.option("--partition", metavar="NAME", help="In this partition.")
 @moments.option
-@context.command
 def lookup(settings: Settings, text: str, as_of: Any, **filters: Any) -> None:
-    """Find the record that an id, title, alias or path means exactly."""
+    """Find the record that a name means exactly.
+
+    A name is an id, a title, an alias or a path.
+    """
     from vault_kg.cli import found, render
 
     with context.session(settings) as session:
@@ -90,13 +93,13 @@ def lookup(settings: Settings, text: str, as_of: Any, **filters: Any) -> None:
     found.print_records({"records": [result["record"]], "count": 1, "total": 1})
 
 
+@context.command
 @click.argument("name", metavar="ID|NAME")
 @click.option("--direction", type=click.Choice(["out", "in", "both"]), help="Default: both.")
 @click.option("--type", "types", metavar="TYPE", multiple=True, help="Only these connections.")
 @click.option("--depth", type=click.IntRange(1, 5), help="How far (default: 1).")
 @click.option("--limit", type=click.IntRange(1, 1000), default=100, show_default=True)
 @moments.option
-@context.command
 def connections(
     settings: Settings, name: str, types: tuple[str, ...], as_of: Any, **filters: Any
 ) -> None:
@@ -114,11 +117,11 @@ def connections(
     render.echo_lines(found.connection_lines(result))
 
 
+@context.command
 @click.argument("name", metavar="ID|NAME")
 @click.option("--diff", is_flag=True, help="Also what changed in the file.")
 @click.option("--limit", type=click.IntRange(1, 1000), default=20, show_default=True)
 @click.option("--cursor", metavar="CURSOR", help="Go on where an answer ended.")
-@context.command
 def history(settings: Settings, name: str, **asked: Any) -> None:
     """List a record's revisions, newest first."""
     from vault_kg.cli import found, render

@@ -13,6 +13,7 @@ from vault_kg.cli.context import Settings
 from vault_kg.cli.correcting import Citation
 
 
+@context.command
 @click.argument("survivor", metavar="SURVIVOR")
 @click.argument("absorbed", metavar="ABSORBED")
 @receipts.reason
@@ -26,7 +27,6 @@ from vault_kg.cli.correcting import Citation
 @click.option("--title", metavar="TITLE", help="A new title for the survivor.")
 @receipts.yes
 @receipts.request_id
-@context.command
 def merge(
     settings: Settings,
     survivor: str,
@@ -37,10 +37,10 @@ def merge(
     yes: bool,
     request_id: str | None,
 ) -> None:
-    """Merge two pages that are one thing: ABSORBED into SURVIVOR.
+    """Merge two pages that are one thing.
 
-    The absorbed page stays on disk, and every reference to it means the survivor. The survivor's
-    own values win; bodies are never combined. `unmerge` takes it back.
+    ABSORBED is merged into SURVIVOR. It stays on disk, and every reference to it means the
+    survivor. The survivor's own values win; bodies are never combined. `unmerge` takes it back.
     """
     with context.session(settings) as session:
         if receipts.repeated(session, request_id):
@@ -62,17 +62,18 @@ def merge(
         _tell_differences(receipt)
 
 
+@context.command
 @click.argument("record_id", metavar="ID")
 @receipts.reason
 @receipts.yes
 @receipts.request_id
-@context.command
 def unmerge(
     settings: Settings, record_id: str, reason: str, yes: bool, request_id: str | None
 ) -> None:
-    """Take a merge back: ID is the page that was absorbed.
+    """Take a merge back.
 
-    It is active again, and what the merge added leaves the survivor, except values edited since.
+    ID is the page that was absorbed. It is active again, and what the merge added leaves the
+    survivor, except values edited since.
     """
     from vault_kg.cli import render
 

@@ -17,7 +17,7 @@ from vault_kg.cli.context import Settings
 @context.json_flag
 @click.pass_context
 def models(ctx: click.Context) -> None:
-    """Manage embedding models (for search by meaning)."""
+    """Manage embedding models."""
     if ctx.invoked_subcommand is None:
         ctx.invoke(list_models)
 

@@ -14,6 +14,7 @@ from vault_kg.cli.context import Settings
 from vault_kg.errors import InvalidArgument
 
 
+@context.command
 @click.argument("conflict_id", metavar="CONFLICT_ID", required=False)
 @click.option("--keep-disk", is_flag=True, help="What is on disk stays.")
 @click.option("--apply-proposed", is_flag=True, help="What the request proposed is written.")
@@ -25,7 +26,6 @@ from vault_kg.errors import InvalidArgument
 )
 @click.option("--reason", metavar="TEXT", help="Why; it stays in the history.")
 @receipts.request_id
-@context.command
 def review(
     settings: Settings,
     conflict_id: str | None,

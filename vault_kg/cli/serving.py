@@ -19,6 +19,7 @@ def _scopes(ctx: click.Context, param: click.Parameter, value: str) -> frozenset
     return names
 
 
+@context.command
 @click.option(
     "--scope",
     "scopes",
@@ -31,7 +32,6 @@ def _scopes(ctx: click.Context, param: click.Parameter, value: str) -> frozenset
 @click.option(
     "--partition", "partitions", metavar="NAME", multiple=True, help="Only these are seen."
 )
-@context.command
 def serve(settings: Settings, scopes: frozenset[str], partitions: tuple[str, ...]) -> None:
     """Serve the vault as JSON-RPC over a local socket.
 

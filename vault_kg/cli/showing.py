@@ -13,11 +13,11 @@ from vault_kg.cli.context import Session, Settings
 MAX_CLAIMS = 50
 
 
+@context.command
 @click.argument("name", metavar="ID|NAME")
 @click.option("--revision", type=click.IntRange(1), help="As this revision stood.")
 @click.option("--commit", metavar="COMMIT", help="As it stood in this Git commit.")
 @moments.option
-@context.command
 def show(
     settings: Settings, name: str, revision: int | None, commit: str | None, as_of: Any
 ) -> None:

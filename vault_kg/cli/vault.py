@@ -15,8 +15,8 @@ if TYPE_CHECKING:
     from vault_kg.operations.workspace import Workspace
 
 
-@click.argument("folder", metavar="[DIR]", type=click.Path(path_type=Path), required=False)
 @context.command
+@click.argument("folder", metavar="[DIR]", type=click.Path(path_type=Path), required=False)
 def init(settings: Settings, folder: Path | None) -> None:
     """Make a folder a vault.
 
@@ -43,10 +43,13 @@ def init(settings: Settings, folder: Path | None) -> None:
     _tell_made(root, status, wrong)
 
 
-@click.option("--quiet", is_flag=True, help="Do not list the files.")
 @context.command
+@click.option("--quiet", is_flag=True, help="Do not list the files.")
 def watch(settings: Settings, quiet: bool) -> None:
-    """Take in edits as they are saved, until Ctrl-C."""
+    """Take in edits as they are saved.
+
+    Until Ctrl-C, or the end of the process.
+    """
     import threading
 
     from vault_kg.cli import render
@@ -66,10 +69,13 @@ def watch(settings: Settings, quiet: bool) -> None:
         care.watch(session.workspace, threading.Event(), changed, trouble)
 
 
-@click.option("--embed/--no-embed", default=True, help="Also embed what has no vector yet.")
 @context.command
+@click.option("--embed/--no-embed", default=True, help="Also embed what has no vector yet.")
 def reindex(settings: Settings, embed: bool) -> None:
-    """Build the index anew from the files; no file is changed."""
+    """Build the index anew from the files.
+
+    No file is changed, and nothing that only the state knows is lost.
+    """
     from vault_kg.cli import progress, render
     from vault_kg.operations import care
 
@@ -87,13 +93,13 @@ def reindex(settings: Settings, embed: bool) -> None:
         click.echo(f"search by meaning: {render.line(reason)}", err=True)
 
 
-@click.argument("file", type=click.Path(path_type=Path, dir_okay=False))
 @context.command
+@click.argument("file", type=click.Path(path_type=Path, dir_okay=False))
 def backup(settings: Settings, file: Path) -> None:
-    """Copy the vault's state to a new file, while others go on using it.
+    """Copy the vault's state to a file.
 
-    The files and their history are backed up with Git; this is the rest: revisions, guards, merges,
-    accepted requests.
+    Others may go on using the vault. The files and their history are backed up with Git; this is
+    the rest: revisions, guards, merges, accepted requests.
     """
     from vault_kg.cli import render
     from vault_kg.operations import care
@@ -110,9 +116,9 @@ def backup(settings: Settings, file: Path) -> None:
 
 @context.command
 def recover(settings: Settings) -> None:
-    """Rebuild a lost state from Git and the files; no file is changed.
+    """Rebuild a lost state from Git and the files.
 
-    What could not be proved from the history is listed.
+    No file is changed. What could not be proved from the history is listed.
     """
     from vault_kg.cli import render
     from vault_kg.operations import care

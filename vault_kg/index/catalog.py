@@ -20,7 +20,8 @@ from vault_kg.state.database import Database
 from vault_kg.store.files import Stamp
 from vault_kg.store.sources import Source
 
-PARSE, STATE, RULES = "parse", "state", "rules"
+PARSE, STATE, RULES, WALK = "parse", "state", "rules", "walk"
+"""Who found something: a file is judged anew by each on its own occasion."""
 
 
 @dataclass(frozen=True)
@@ -163,14 +164,15 @@ def put(db: Database, parsed: Parsed, content_hash: str, stamp: Stamp, seen_ns: 
     elif parsed.kind == NOTE:
         touched.add(_put_note(db, parsed, content_hash, stamp))
     put_findings(db, parsed.path, PARSE, parsed.problems)
+    put_findings(db, parsed.path, WALK, ())
     return touched
 
 
 def remove(db: Database, path: str) -> set[str]:
-    """Forget a file; returns the ids that stood there."""
+    """Forget a file, but not why it cannot be read; returns the ids that stood there."""
     touched = remove_rows(db, path)
     db.execute("DELETE FROM file WHERE path = ?", (path,))
-    db.execute("DELETE FROM finding WHERE path = ?", (path,))
+    db.execute("DELETE FROM finding WHERE path = ? AND phase <> ?", (path, WALK))
     return touched
 
 

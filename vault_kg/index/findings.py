@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from itertools import combinations
 
 from vault_kg.index import links
 from vault_kg.index.eligibility import CURRENT
+from vault_kg.index.parsed import partition_of
 from vault_kg.records import names
-from vault_kg.state import conflicts, merges
+from vault_kg.state import conflicts, merges, revisions
 from vault_kg.state.database import Database
 
 MAX_GROUP = 20
@@ -27,6 +28,7 @@ class Finding:
     record: str | None = None
     hint: str | None = None
     partition: str | None = None
+    """Where it is seen; None is everywhere."""
 
 
 @dataclass(frozen=True)
@@ -41,11 +43,14 @@ class Candidate:
     partition: str
 
 
-def everything(db: Database) -> Iterator[Finding]:
+Sees = Callable[[str], bool]
+
+
+def everything(db: Database, sees: Sees = lambda _: True) -> Iterator[Finding]:
     """Yield every finding, section by section, in a stable order."""
     yield from conflicted(db)
     yield from of_files(db)
-    yield from duplicates(db)
+    yield from duplicates(db, sees)
     yield from missing(db)
     yield from chains(db)
     yield from unresolved_links(db)
@@ -58,29 +63,35 @@ def conflicted(db: Database) -> Iterator[Finding]:
             yield Finding(
                 "conflict", "error", "an edit met an accepted request; all versions are kept",
                 conflict.path, None, conflict.record_id, f"choose with `vault-kg review {conflict.id}`",
+                partition_of(conflict.path),
             )  # fmt: skip
 
 
 def of_files(db: Database) -> Iterator[Finding]:
     """Yield what was found in single files: format, rules, guards contradicted, not readable."""
-    for code, severity, message, path, line, record, hint, partition in db.rows(
-        "SELECT finding.code, severity, message, finding.path, line, record.id, hint, record.partition "
+    for code, severity, message, path, line, record, hint in db.rows(
+        "SELECT finding.code, severity, message, finding.path, line, record.id, hint "
         "FROM finding LEFT JOIN record ON record.path = finding.path "
         "ORDER BY finding.path, line, finding.phase, ordinal"
     ):
-        yield Finding(code, severity, message, path, line, record, hint, partition)
+        yield Finding(code, severity, message, path, line, record, hint, partition_of(path))
 
 
-def duplicates(db: Database) -> Iterator[Finding]:
-    """Yield ids that more than one file carries."""
-    for record_id, paths, partition in db.rows(
-        "SELECT id, group_concat(path, ', '), min(partition) FROM (SELECT id, path, partition "
-        "FROM record ORDER BY path) GROUP BY id HAVING count(*) > 1 ORDER BY id"
+def duplicates(db: Database, sees: Sees = lambda _: True) -> Iterator[Finding]:
+    """Yield ids that more than one file carries, with those of the files that a caller may see."""
+    found: dict[str, list[str]] = {}
+    for record_id, path, partition in db.rows(
+        "SELECT id, path, partition FROM record WHERE id IN "
+        "(SELECT id FROM record GROUP BY id HAVING count(*) > 1) ORDER BY id, path"
     ):
+        if sees(partition):
+            found.setdefault(record_id, []).append(path)
+    for record_id, paths in found.items():
         yield Finding(
-            "duplicate_id", "error", f"{record_id} stands in several files: {paths}",
-            paths.partition(", ")[0], None, record_id,
-            "delete the copy, or give it a new id; until then neither is looked up", partition,
+            "duplicate_id", "error", f"{record_id} stands in several files: {', '.join(paths)}",
+            paths[0], None, record_id,
+            "delete the copy, or give it a new id; until then neither is looked up",
+            partition_of(paths[0]),
         )  # fmt: skip
 
 
@@ -103,19 +114,20 @@ def chains(db: Database) -> Iterator[Finding]:
     targets = merges.targets(db)
     for absorbed in sorted(targets):
         final = merges.resolve(targets, absorbed)
-        row = final and db.row("SELECT lifecycle, partition FROM record WHERE id = ?", (final,))
+        row = final and db.row("SELECT lifecycle FROM record WHERE id = ?", (final,))
+        head = revisions.head(db, absorbed)
         if final is None:
             text = f"{absorbed} is merged in a cycle or through more than {merges.MAX_HOPS} pages"
         elif not row:
-            text = f"{absorbed} was merged into {final}, whose file is gone"
+            text = f"{absorbed} was merged into {final}, which has no file here"
         elif row[0] != "active":
             text = f"{absorbed} was merged into {final}, which is {row[0]}"
         else:
             continue
         yield Finding(
-            "merge_chain", "error", text, None, None, absorbed,
+            "merge_chain", "error", text, head.path if head else None, None, absorbed,
             "records that name it are hidden; unmerge it, or restore the page at the end",
-            row[1] if row else None,
+            head.partition if head else None,
         )  # fmt: skip
 
 
@@ -124,7 +136,7 @@ def unresolved_links(db: Database, limit: int = 1_000) -> Iterator[Finding]:
     for link in links.unresolved(db, limit):
         yield Finding(
             "unresolved_link", "warning", f"the link to {link.target!r} means nothing in this vault",
-            link.path, link.line, None, "write the page, or mend the link",
+            link.path, link.line, None, "write the page, or mend the link", partition_of(link.path),
         )  # fmt: skip
 
 

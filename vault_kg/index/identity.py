@@ -74,22 +74,21 @@ class _Observer:
                 self._source(path, file)
             elif path.rpartition("/")[2] == ONTOLOGY:
                 self._plain(path, file)
-        for path in gone:
+        left = set(gone)
+        for path in left:
             if rows.last_hash(self._db, path) is not None:
                 self._found.changes.setdefault(path, Change(path, None, None))
+        for path in sorted(left):
+            self._copy_left(path, left)
         return self._found
 
     def _record(self, path: str, file: Looked) -> None:
         record = file.parsed.record
         assert record is not None
         head = revisions.head(self._db, record.id)
+        there = self._replaced(path, record.id)
         if head is None:
-            there = revisions.head_at_path(self._db, path)
-            if (
-                there is not None
-                and there.record_id != record.id
-                and not self._lives_elsewhere(there)
-            ):
+            if there is not None:
                 self._renamed(path, file, there)
             elif record.id in self._new:
                 self._plain(path, file)
@@ -98,10 +97,37 @@ class _Observer:
                 self._first_seen(path, file, record)
         elif head.path == path:
             self._edited(path, file, head)
-        elif self._id_on_disk(head.path) == record.id:
-            self._plain(path, file)  # a copy: both are listed, neither is looked up
-        else:
+        elif self._id_on_disk(head.path) != record.id:
             self._moved(path, file, head)
+        elif there is not None:
+            self._renamed(path, file, there)
+        else:
+            self._plain(path, file)  # a copy: both are listed, neither is looked up
+
+    def _replaced(self, path: str, record_id: str) -> Revision | None:
+        """Return the other record whose only file this one is, until it was saved over."""
+        there = revisions.head_at_path(self._db, path)
+        if there is None or there.record_id == record_id or self._lives_elsewhere(there):
+            return None
+        return there if rows.last_hash(self._db, path) is not None else None
+
+    def _copy_left(self, path: str, gone: set[str]) -> None:
+        """Where a deleted file has a copy with its id, take the copy for the file, moved."""
+        head = revisions.head_at_path(self._db, path)
+        if head is None or self._is_looked_at(head.record_id):
+            return
+        copies = self._db.rows(
+            "SELECT path FROM record WHERE id = ? AND path <> ? ORDER BY path",
+            (head.record_id, path),
+        )
+        copy = next((found for (found,) in copies if found not in gone), None)
+        if copy is None or self._id_on_disk(copy) != head.record_id:
+            return
+        content = files.read(self._root, copy)
+        stamp = files.stamp(self._root, copy)
+        if content is not None and stamp is not None:
+            parsed = parse_file(copy, content)
+            self._moved(copy, Looked(content, parsed, files.content_hash(content), stamp), head)
 
     def _renamed(self, path: str, file: Looked, there: Revision) -> None:
         """Take a file whose id was changed by hand for the record that it was."""
@@ -189,11 +215,13 @@ class _Observer:
         found = self._db.row(
             "SELECT 1 FROM record WHERE id = ? AND path <> ?", (head.record_id, head.path)
         )
-        moved = any(
-            f.parsed.record is not None and f.parsed.record.id == head.record_id
+        return found is not None or self._is_looked_at(head.record_id)
+
+    def _is_looked_at(self, record_id: str) -> bool:
+        return any(
+            f.parsed.record is not None and f.parsed.record.id == record_id
             for f in self._looked.values()
         )
-        return found is not None or moved
 
     def _id_on_disk(self, path: str) -> str | None:
         known = self._looked.get(path)

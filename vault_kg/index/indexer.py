@@ -21,13 +21,12 @@ from vault_kg.index.walk import Listing
 from vault_kg.records import ids
 from vault_kg.records.model import Problem
 from vault_kg.state import settings
-from vault_kg.store import files
+from vault_kg.store import files, paths
 from vault_kg.store.files import Stamp
 from vault_kg.store.journal import Journal
 from vault_kg.store.vault import Vault
 
 BATCH = 500
-WALK = "walk"
 _VOCABULARY = "checked_vocabulary"
 RACY_NS = 2_000_000_000
 """A file saved this shortly before it was read may be saved again with the same stamp."""
@@ -125,8 +124,22 @@ class Indexer:
         return self._take_in(journal, looked, gone)
 
     def stale(self, paths: Iterable[str]) -> list[str]:
-        """Return those of these paths whose file is not what the index saw."""
-        return [path for path in paths if self._differs(path, files.stamp(self._vault.root, path))]
+        """Return those of these paths whose file is not what the index saw.
+
+        A path that the index neither knows nor would look at in a scan is left out.
+        """
+        return [path for path in paths if self._is_stale(path)]
+
+    def _is_stale(self, path: str) -> bool:
+        root = self._vault.root
+        try:
+            if self._db.row("SELECT 1 FROM file WHERE path = ?", (path,)) is None:
+                paths.resolve(root, path)
+                if not walk.wanted(path) or walk.ignored(root, path):
+                    return False
+            return self._differs(path, files.stamp(root, path))
+        except (UnsafePath, OSError):
+            return False
 
     def _look(self, path: str, looked: dict[str, Looked], gone: list[str]) -> None:
         stamp = files.stamp(self._vault.root, path)
@@ -137,7 +150,7 @@ class Indexer:
             content = files.read(self._vault.root, path)
         except (UnsafePath, OSError) as error:
             problem = Problem("unreadable", str(error), hint="make it a readable, regular file")
-            catalog.put_findings(self._db, path, WALK, [problem])
+            catalog.put_findings(self._db, path, catalog.WALK, [problem])
             return
         if content is None:
             gone.append(path)
@@ -235,9 +248,9 @@ class Indexer:
             return
         with self._db.write():
             for path in known - set(listing.problems):
-                catalog.put_findings(self._db, path, WALK, ())
+                catalog.put_findings(self._db, path, catalog.WALK, ())
             for path, problem in listing.problems.items():
-                catalog.put_findings(self._db, path, WALK, [problem])
+                catalog.put_findings(self._db, path, catalog.WALK, [problem])
 
     def _recheck_if_vocabulary_changed(self) -> None:
         fingerprint = self._ontologies.fingerprint()

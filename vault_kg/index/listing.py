@@ -139,6 +139,15 @@ def lifecycle_counts(db: Database, partitions: Collection[str] | None) -> dict[s
     return found | {lifecycle: number for lifecycle, number in rows}
 
 
-def passage_count(db: Database) -> int:
+def passage_count(db: Database, partitions: Collection[str] | None = None) -> int:
     """Return how many passages are indexed."""
-    return int(db.value("SELECT count(*) FROM passage"))
+    if partitions is None:
+        return int(db.value("SELECT count(*) FROM passage"))
+    marks = ",".join("?" * len(partitions))
+    return int(
+        db.value(
+            "SELECT count(*) FROM passage JOIN record ON record.key = passage.record "
+            f"WHERE record.partition IN ({marks})",
+            sorted(partitions),
+        )
+    )

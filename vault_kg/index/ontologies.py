@@ -27,13 +27,16 @@ class Ontologies:
         self._kept: dict[str, _Kept] = {}
 
     def of(self, partition: str) -> Ontology:
-        """Return the ontology in force in a partition."""
-        paths = (ONTOLOGY, f"{partition}/{ONTOLOGY}")
-        stamps = tuple(files.stamp(self._root, path) for path in paths)
+        """Return the ontology in force in a partition; that of "" is the vault's own."""
+        own = f"{partition}/{ONTOLOGY}" if partition else None
+        stamps = (
+            files.stamp(self._root, ONTOLOGY),
+            files.stamp(self._root, own) if own else None,
+        )
         kept = self._kept.get(partition)
         if kept is None or kept.stamps != stamps:
-            texts = [self.text(path) for path in paths]
-            kept = _Kept(stamps, load_ontology(texts[0], texts[1]))  # type: ignore[arg-type]
+            text = self.text(own) if own else None
+            kept = _Kept(stamps, load_ontology(self.text(ONTOLOGY), text))
             self._kept[partition] = kept
         return kept.ontology
 
@@ -48,7 +51,11 @@ class Ontologies:
     def fingerprint(self) -> str:
         """Return a hash of every vocabulary in the vault; it changes when any rule may."""
         digest = hashlib.sha256()
-        partitions = sorted(p.parent.name for p in self._root.glob(f"*/{ONTOLOGY}"))
-        for partition in ["", *partitions]:
+        for partition in self.partitions():
             digest.update(self.of(partition).fingerprint.encode())
         return digest.hexdigest()
+
+    def partitions(self) -> list[str]:
+        """Return "" for the vault's own vocabulary, and every partition that has one of its own."""
+        found = sorted(p.parent.name for p in self._root.glob(f"*/{ONTOLOGY}"))
+        return ["", *(name for name in found if not name.startswith("."))]

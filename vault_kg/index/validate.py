@@ -36,6 +36,8 @@ class World:
 
     vault: Vault
     ontology: Ontology
+    sees: Callable[[str], bool] = lambda _: True
+    """Whether a partition exists for the one whose record is judged."""
 
     def __post_init__(self) -> None:
         self._chains = merges.targets(self.vault.database)
@@ -54,7 +56,7 @@ class World:
 
     def _source_text(self, source_id: str) -> str | None:
         source = catalog.source(self.database, source_id)
-        if source is None:
+        if source is None or not self.sees(source.partition):
             return None
         content, _ = sources.verify(self.vault.root, source)
         return (content or b"").decode("utf-8", errors="replace")

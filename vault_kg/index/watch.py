@@ -109,7 +109,6 @@ class _Watcher:
             rust_timeout=IDLE_MS,
             yield_on_timeout=True,
             stop_event=self.stop,
-            raise_interrupt=False,
             ignore_permission_denied=True,
         )
 

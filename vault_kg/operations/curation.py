@@ -24,14 +24,21 @@ from vault_kg.operations.caller import Caller
 from vault_kg.operations.registry import operation
 from vault_kg.operations.workspace import Workspace
 from vault_kg.records import model, names
-from vault_kg.records.frontmatter import FrontMatterError, Remove, Value, edit, parse
+from vault_kg.records.frontmatter import (
+    FrontMatterError,
+    Remove,
+    Value,
+    displaced_block,
+    edit,
+    parse,
+)
 from vault_kg.records.ontology import pascal_case
 from vault_kg.state import conflicts, merges, revisions
 from vault_kg.state import journal as rows
 from vault_kg.state.conflicts import Conflict
 from vault_kg.state.guards import Guard
 from vault_kg.state.merges import Contribution, Merge
-from vault_kg.store import files
+from vault_kg.store import files, paths
 from vault_kg.store.journal import Change, Plan
 
 Choice = Literal["keep_disk", "apply_proposed", "merged"]
@@ -232,9 +239,10 @@ def _reapplied(
 
 def _plan_adopt(ws: Workspace, request: Adopt, caller: Caller) -> Plan:
     path = request.path.removeprefix("./")
+    paths.resolve(ws.vault.root, path)
     ws.indexer.observe(ws.journal, ws.indexer.stale([path]))
     row = catalog.by_path(ws.database, path)
-    content = files.read(ws.vault.root, path)
+    content = targets.bytes_at(ws, path)
     if row is None or content is None or not caller.sees(row.partition):
         raise NotFound(f"there is no note {path}", path=path)
     if row.kind != "note":
@@ -246,6 +254,14 @@ def _plan_adopt(ws: Workspace, request: Adopt, caller: Caller) -> Plan:
         raise InvalidRecord(
             f"{path}:{error.line}: {error.reason}", path=path, line=error.line
         ) from None
+    fence = displaced_block(document)
+    if fence is not None:
+        raise InvalidRecord(
+            f"{path}:{fence}: blank lines stand before the front matter; remove them, so that the "
+            "file does not get a second block",
+            path=path,
+            line=fence,
+        )
     declared = ws.ontology(row.partition).page_type(request.type)
     record_id = drafts.new_record_id(ws, "page")
     at = ws.now()
@@ -262,11 +278,12 @@ def _plan_adopt(ws: Workspace, request: Adopt, caller: Caller) -> Plan:
             path=path,
             keys=taken,
         )
-    changes = {k: v for k, v in added.items() if k not in document.fields}
+    asked = request.model_fields_set
+    changes = {k: v for k, v in added.items() if k not in document.fields or k in asked}
     change = Change(
         path, content, edit(document, changes), record_id, "page", 1, "active", row.partition
     )
-    warnings = drafts.validate(ws, change)
+    warnings = drafts.validate(ws, caller, change)
     receipt = drafts.receipt_of(change, warnings=warnings or None)
     return Plan(row.partition, receipt, (change,), row.title)
 

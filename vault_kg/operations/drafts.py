@@ -11,6 +11,7 @@ from vault_kg.errors import InvalidArgument, InvalidRecord
 from vault_kg.index.parsed import stem
 from vault_kg.index.validate import World, check
 from vault_kg.operations.base import EvidenceItem
+from vault_kg.operations.caller import Caller
 from vault_kg.operations.targets import Target
 from vault_kg.operations.workspace import Workspace
 from vault_kg.records import ids, model, names
@@ -116,11 +117,14 @@ def new_body(document: Document, text: str) -> str:
     return as_body(text).replace("\n", document.newline)
 
 
-def validate(ws: Workspace, change: Change, seen: Sequence[Problem] = ()) -> list[str]:
+def validate(
+    ws: Workspace, caller: Caller, change: Change, seen: Sequence[Problem] = ()
+) -> list[str]:
     """Refuse a record that breaks a rule; returns the warnings.
 
     Args:
         ws: the opened vault.
+        caller: who writes; sources that it does not see do not exist.
         change: the file as it would be written.
         seen: problems that stand already; a change is not refused for them.
 
@@ -131,7 +135,7 @@ def validate(ws: Workspace, change: Change, seen: Sequence[Problem] = ()) -> lis
     document = parse(change.after)
     record, problems = model.read_record(document)
     if record is not None:
-        world = World(ws.vault, ws.ontology(change.partition))
+        world = World(ws.vault, ws.ontology(change.partition), caller.sees)
         problems += check(record, world, document.lines.get)
     known = {(p.code, p.message) for p in seen}
     errors = [p for p in problems if p.severity == "error" and (p.code, p.message) not in known]

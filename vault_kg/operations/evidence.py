@@ -16,6 +16,7 @@ from vault_kg.operations.base import Id, Line, Model, Partition, Receipt, Reques
 from vault_kg.operations.caller import Caller
 from vault_kg.operations.registry import operation
 from vault_kg.operations.workspace import Workspace
+from vault_kg.state import journal as rows
 from vault_kg.store import paths, sources
 from vault_kg.store.journal import Change, Plan
 
@@ -112,6 +113,9 @@ def knowledge_attach(ws: Workspace, request: Attach, caller: Caller) -> Attached
     chunk = _decode(request.chunk)
     sha256 = request.sha256.removeprefix("sha256:")
     partial = ws.vault.private / "uploads" / f"{sha256}-{_safe(request.request_id)}"
+    if request.final and rows.find(ws.database, request.request_id) is not None:
+        receipt = _retain(ws, _whole(request), caller, "knowledge_attach", b"", request.name)
+        return Attached(received=request.size, size=request.size, receipt=receipt)
     received = _append(partial, request, chunk)
     if not request.final:
         return Attached(received=received, size=request.size)
@@ -122,8 +126,7 @@ def knowledge_attach(ws: Workspace, request: Attach, caller: Caller) -> Attached
             "send the missing chunks again",
             received=len(content),
         )
-    lean = request.model_copy(update={"chunk": "", "offset": 0})
-    receipt = _retain(ws, lean, caller, "knowledge_attach", content, request.name)
+    receipt = _retain(ws, _whole(request), caller, "knowledge_attach", content, request.name)
     partial.unlink(missing_ok=True)
     return Attached(received=len(content), size=request.size, receipt=receipt)
 
@@ -213,6 +216,11 @@ def _append(partial: Path, request: Attach, chunk: bytes) -> int:
         handle.seek(request.offset)
         handle.write(chunk)
     return partial.stat().st_size
+
+
+def _whole(request: Attach) -> Attach:
+    """Return the request that every last chunk of the same bytes stands for."""
+    return request.model_copy(update={"chunk": "", "offset": 0})
 
 
 def _safe(request_id: str) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator
 from itertools import islice
 from typing import Annotated, Any, Literal
 
@@ -11,6 +12,7 @@ from vault_kg import __version__
 from vault_kg.errors import InvalidArgument, NotFound
 from vault_kg.index import findings, listing
 from vault_kg.index.listing import Filter
+from vault_kg.index.parsed import partition_of
 from vault_kg.index.walk import ONTOLOGY
 from vault_kg.operations import paging
 from vault_kg.operations.base import Cursor, Limit, Line, Model, Request
@@ -19,6 +21,7 @@ from vault_kg.operations.registry import operation
 from vault_kg.operations.workspace import Workspace
 from vault_kg.state import conflicts, settings
 from vault_kg.state import journal as rows
+from vault_kg.state.database import Database
 from vault_kg.store import paths
 
 MAX_EXAMPLES = 20
@@ -117,7 +120,7 @@ def knowledge_status(ws: Workspace, request: Status, caller: Caller) -> StatusVi
     """Say how the vault is: counts of what is current, what waits for Git or a person, how old the
     index is, and whether search by meaning is ready."""
     current = Filter(ws.now(), kinds=None, partitions=caller.partitions)
-    waiting, reason = rows.queue_state(ws.database)
+    waiting, reason = _waiting_for_git(ws, caller)
     by_kind = {"page": 0, "claim": 0, "relationship": 0, "note": 0}
     return StatusView(
         vault_id=ws.vault.id,
@@ -126,14 +129,14 @@ def knowledge_status(ws: Workspace, request: Status, caller: Caller) -> StatusVi
         position=rows.last_seq(ws.database),
         records=by_kind | listing.counts(ws.database, current),
         history=listing.lifecycle_counts(ws.database, caller.partitions),
-        conflicts=len(conflicts.open_ones(ws.database)),
+        conflicts=sum(caller.sees(partition_of(c.path)) for c in conflicts.open_ones(ws.database)),
         git={"pending": waiting, "reason": reason},
         index={
             "scannedAt": settings.get(ws.database, "scanned_at"),
-            "passages": listing.passage_count(ws.database),
+            "passages": listing.passage_count(ws.database, caller.partitions),
         },
         semantic=ws.semantics.coverage(),
-        ontology_fingerprint=ws.ontology(paths.DEFAULT_PARTITION).fingerprint,
+        ontology_fingerprint=ws.ontology(_own_partition(caller)).fingerprint,
     )
 
 
@@ -143,10 +146,11 @@ def knowledge_diagnostics(ws: Workspace, request: Diagnose, caller: Caller) -> D
     guards contradicted, duplicate ids, missing files, merge chains, dead links, conflicts; and pages
     that may be one thing (mergeCandidates)."""
     found = [
-        f for f in _section(ws, request.section) if f.partition is None or caller.sees(f.partition)
+        f
+        for f in _section(ws, request.section, caller)
+        if f.partition is None or caller.sees(f.partition)
     ]
-    position = paging.decode(request, request.cursor)
-    start = int(position[0]) if position else 0
+    start = paging.offset(request, request.cursor) or 0
     shown = found[start : start + request.limit]
     end = start + len(shown)
     wanted = request.section in ("all", "merges") and start == 0
@@ -178,7 +182,7 @@ def knowledge_ontology(ws: Workspace, request: AskOntology, caller: Caller) -> O
     """Show what may be written: page types with their fields, claim kinds, relationship types with
     their endpoints. catalog lists them, definitions gives every rule, sources the YAML, diagnostics
     what is wrong in it. The fingerprint is the fence of structured writes."""
-    partition = request.partition or paths.DEFAULT_PARTITION
+    partition = request.partition or _own_partition(caller)
     if not caller.sees(partition):
         raise NotFound(f"there is no partition {partition!r}", partition=partition)
     ontology = ws.ontology(partition)
@@ -204,31 +208,49 @@ def knowledge_ontology(ws: Workspace, request: AskOntology, caller: Caller) -> O
     )
 
 
-def _section(ws: Workspace, section: str) -> list[findings.Finding]:
-    readers = {
-        "all": findings.everything,
+def _own_partition(caller: Caller) -> str:
+    """Return the partition that a caller means by default: `main`, or the first that it sees."""
+    if caller.sees(paths.DEFAULT_PARTITION):
+        return paths.DEFAULT_PARTITION
+    return min(caller.partitions or (), default=paths.DEFAULT_PARTITION)
+
+
+def _waiting_for_git(ws: Workspace, caller: Caller) -> tuple[int, str | None]:
+    """Return how many changes that a caller may see wait for Git, and the reason of the oldest."""
+    waiting, reason = rows.queue_state(ws.database)
+    if waiting and caller.partitions is not None:
+        waiting = sum(caller.sees(e.partition) for e in rows.queued(ws.database, waiting))
+    return waiting, reason if waiting else None
+
+
+def _section(ws: Workspace, section: str, caller: Caller) -> list[findings.Finding]:
+    readers: dict[str, Callable[[Database], Iterator[findings.Finding]]] = {
+        "all": lambda db: findings.everything(db, caller.sees),
         "conflicts": findings.conflicted,
         "files": findings.of_files,
-        "duplicates": findings.duplicates,
+        "duplicates": lambda db: findings.duplicates(db, caller.sees),
         "missing": findings.missing,
         "chains": findings.chains,
         "links": findings.unresolved_links,
     }
     reader = readers.get(section)
     found = list(reader(ws.database)) if reader else []
-    if section == "all":
-        for issue in ws.ontology(paths.DEFAULT_PARTITION).issues:
-            found.append(
-                findings.Finding(
-                    issue.code,
-                    issue.level,
-                    issue.message,
-                    ONTOLOGY,
-                    issue.line,
-                    hint="mend ontology.yaml; until then what is valid of it counts",
-                )
-            )
-    return found
+    return [*found, *_vocabulary_issues(ws)] if section == "all" else found
+
+
+def _vocabulary_issues(ws: Workspace) -> list[findings.Finding]:
+    """Return what is wrong in the `ontology.yaml` of the vault and of each partition."""
+    found = {}
+    for partition in ws.ontologies.partitions():
+        for issue in ws.ontology(partition).issues:
+            own = issue.source == "partition"
+            path = f"{partition}/{ONTOLOGY}" if own else ONTOLOGY
+            found[path, issue] = findings.Finding(
+                issue.code, issue.level, issue.message, path, issue.line,
+                hint=f"mend {path}; until then what is valid of it counts",
+                partition=partition if own else None,
+            )  # fmt: skip
+    return list(found.values())
 
 
 def _count(

@@ -285,7 +285,7 @@ def _plan_withdraw(ws: Workspace, request: Withdraw, caller: Caller) -> Plan:
 def _plan_unreadable(ws: Workspace, request: Withdraw, caller: Caller) -> Plan:
     """Withdraw a record whose front matter cannot be read: the guard alone says so, not the file."""
     head = targets.known(ws, caller, request.id)
-    content = files.read(ws.vault.root, head.path) or b""
+    content = targets.bytes_at(ws, head.path) or b""
     targets.check_versions(
         request,
         {"id": head.record_id, "revision": head.revision, "hash": files.content_hash(content)},

@@ -155,7 +155,7 @@ def knowledge_records(ws: Workspace, request: ListRecords, caller: Caller) -> Re
     position = paging.decode(request, request.cursor)
     with ws.database.snapshot():
         total = listing.count(ws.database, wanted)
-        after = (str(position[0]), str(position[1])) if position else None
+        after = (str(position[0]), str(position[-1])) if position else None
         rows = listing.page(ws.database, wanted, request.limit + 1, after)
     shown = rows[: request.limit]
     more = len(rows) > request.limit
@@ -316,8 +316,7 @@ def _records_then(ws: Workspace, request: ListRecords, caller: Caller, wanted: F
         key=lambda p: (p.record.updated_at, p.revision.path),
         reverse=True,
     )
-    position = paging.decode(request, request.cursor)
-    start = int(position[0]) if position else 0
+    start = paging.offset(request, request.cursor) or 0
     shown = rows[start : start + request.limit]
     end = start + len(shown)
     return Records(

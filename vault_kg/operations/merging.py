@@ -79,7 +79,7 @@ def _plan_merge(ws: Workspace, request: MergePages, caller: Caller) -> Plan:
     if request.title:
         changes["title"] = request.title
     kept = drafts.revise(ws, survivor, changes, body)
-    warnings = drafts.validate(ws, kept, save.standing_problems(ws, survivor)) if kept else []
+    warnings = drafts.validate(ws, caller, kept, save.standing_problems(ws, caller, survivor)) if kept else []
     gone = drafts.revise(
         ws,
         absorbed,

@@ -27,13 +27,31 @@ def decode(request: Request, cursor: str | None) -> list[Any] | None:
         return None
     try:
         query, position = json.loads(base64.urlsafe_b64decode(cursor.encode()))
-        if query != _query(request) or not isinstance(position, list):
+        if query != _query(request) or not isinstance(position, list) or not position:
             raise ValueError
-    except (ValueError, TypeError):
-        raise InvalidArgument(
-            "the cursor is not one of this query; start again without it", field="cursor"
-        ) from None
+    except (ValueError, TypeError, RecursionError):
+        raise _foreign() from None
     return position
+
+
+def offset(request: Request, cursor: str | None) -> int | None:
+    """Return the number in a cursor, or None where the list starts.
+
+    Raises:
+        InvalidArgument: it is not a cursor, or one of another query.
+    """
+    position = decode(request, cursor)
+    if position is None:
+        return None
+    if len(position) != 1 or type(position[0]) is not int or not 0 <= position[0] < 1 << 53:
+        raise _foreign()
+    return position[0]
+
+
+def _foreign() -> InvalidArgument:
+    return InvalidArgument(
+        "the cursor is not one of this query; start again without it", field="cursor"
+    )
 
 
 def _query(request: Request) -> str:

@@ -22,7 +22,7 @@ from vault_kg.records.frontmatter import FrontMatterError, parse
 from vault_kg.records.model import Record
 from vault_kg.state import merges, revisions
 from vault_kg.state.revisions import Revision
-from vault_kg.store import files, sources
+from vault_kg.store import sources
 
 MAX_EVIDENCE = 20
 
@@ -163,9 +163,8 @@ def knowledge_history(ws: Workspace, request: History, caller: Caller) -> Histor
     """List a record's revisions, newest first: who changed it, when, how, why and in which commit;
     with diff also what changed in its file."""
     targets.known(ws, caller, request.id)
-    position = paging.decode(request, request.cursor)
     found = revisions.history(
-        ws.database, request.id, request.limit + 1, int(position[0]) if position else None
+        ws.database, request.id, request.limit + 1, paging.offset(request, request.cursor)
     )
     shown = found[: request.limit]
     views = [
@@ -210,7 +209,7 @@ def _whole(ws: Workspace, request: Get, caller: Caller) -> RecordView:
     ws.look_at([head.path])
     head = targets.known(ws, caller, wanted)
     row = targets.one_row(ws, wanted, head)
-    content = files.read(ws.vault.root, row.path)
+    content = targets.bytes_at(ws, row.path)
     if content is None:
         raise targets.missing(head)
     _, record = targets.read(row.path, content, head)
@@ -359,7 +358,7 @@ def _note(ws: Workspace, request: Get, caller: Caller) -> RecordView:
         raise InvalidArgument(
             "notes have no revisions here; adopt it to keep its history", id=request.id
         )
-    content = files.read(ws.vault.root, path) or b""
+    content = targets.bytes_at(ws, path) or b""
     try:
         body = parse(content).body
     except FrontMatterError:

@@ -39,6 +39,7 @@ from vault_kg.operations.workspace import Workspace
 from vault_kg.records.frontmatter import REMOVE, Document, Remove, Value
 from vault_kg.records.model import Problem
 from vault_kg.records.ontology import pascal_case, snake_case
+from vault_kg.records.yaml_scalars import Instant
 from vault_kg.store import paths
 from vault_kg.store.journal import Change, Plan
 
@@ -188,12 +189,12 @@ def draft_claim(ws: Workspace, request: SaveClaim, caller: Caller) -> tuple[Chan
         "claim_kind": declared.name if declared else snake_case(request.claim_kind),
         "owner": request.owner,
         "entities": list(request.entities or []),
-        "expires_at": request.expires_at,
+        "expires_at": _date(request.expires_at),
         **_common(request),
     }
     folder = f"claims/{drafts.folder_stem(owner.path, request.owner)}"
     change = drafts.create(ws, partition, "claim", record_id, folder, values, request.statement)
-    return change, drafts.validate(ws, change)
+    return change, drafts.validate(ws, caller, change)
 
 
 def draft_relationship(
@@ -223,7 +224,7 @@ def draft_relationship(
     }
     folder = f"relationships/{(name or 'untyped').replace('_', '-')}"
     change = drafts.create(ws, partition, "relationship", record_id, folder, values, request.fact)
-    return change, drafts.validate(ws, change)
+    return change, drafts.validate(ws, caller, change)
 
 
 def check_references(
@@ -283,7 +284,7 @@ def _create_page(ws: Workspace, request: SavePage, caller: Caller) -> Plan:
     }
     folder = ontology.folder(name).strip("/")
     change = drafts.create(ws, partition, "page", record_id, folder, values, request.body or "")
-    return created(change, drafts.validate(ws, change))
+    return created(change, drafts.validate(ws, caller, change))
 
 
 def _change_page(ws: Workspace, request: SavePage, record_id: str, caller: Caller) -> Plan:
@@ -299,7 +300,7 @@ def _change_page(ws: Workspace, request: SavePage, record_id: str, caller: Calle
     change = drafts.revise(ws, target, _page_changes(ws, request, target), body)
     if change is None:
         return Plan(target.row.partition, drafts.unchanged(target))
-    warnings = drafts.validate(ws, change, standing_problems(ws, target))
+    warnings = drafts.validate(ws, caller, change, standing_problems(ws, caller, target))
     receipt = drafts.receipt_of(change, warnings=warnings or None)
     return Plan(target.row.partition, receipt, (change,), target.row.title)
 
@@ -326,13 +327,13 @@ def editable(
     return target
 
 
-def standing_problems(ws: Workspace, target: targets.Target) -> list[Problem]:
+def standing_problems(ws: Workspace, caller: Caller, target: targets.Target) -> list[Problem]:
     """Return what is wrong with a record as it stands: an edit is not refused for that."""
     from vault_kg.index import validate
     from vault_kg.records.model import read_record
 
     _, problems = read_record(target.document)
-    world = validate.World(ws.vault, ws.ontology(target.row.partition))
+    world = validate.World(ws.vault, ws.ontology(target.row.partition), caller.sees)
     return problems + validate.check(target.record, world)
 
 
@@ -424,12 +425,16 @@ def _common(request: Common) -> dict[str, Value]:
     return {
         "origin": request.origin,
         "confidence": request.confidence,
-        "valid_from": request.valid_from,
-        "valid_until": request.valid_until,
+        "valid_from": _date(request.valid_from),
+        "valid_until": _date(request.valid_until),
         "dependencies": list(request.dependencies or []),
         "tags": list(request.tags or []),
         "evidence": drafts.evidence_values(request.evidence),
     }
+
+
+def _date(text: str | None) -> Instant | None:
+    return Instant(text) if text is not None else None
 
 
 def _title(given: str | None, text: str, record_id: str) -> str:

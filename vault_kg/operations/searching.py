@@ -100,8 +100,7 @@ def knowledge_search(ws: Workspace, request: Search, caller: Caller) -> Hits:
     it was found; a similarity far below the others' is filler, which minSimilarity leaves out."""
     query = parse_query(request.query)
     wanted = _filter(ws, request, query, caller)
-    position = paging.decode(request, request.cursor)
-    start = int(position[0]) if position else 0
+    start = paging.offset(request, request.cursor) or 0
     candidates = max(search.CANDIDATES, start + request.limit + 1)
     similar, semantic = _similar(ws, request, query, wanted, candidates)
     ranked = search.rank(

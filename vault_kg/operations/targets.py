@@ -53,7 +53,7 @@ def load(ws: Workspace, caller: Caller, record_id: str) -> Target:
         ws.indexer.observe(ws.journal, [head.path])
         head = known(ws, caller, record_id)
     row = one_row(ws, record_id, head)
-    content = files.read(ws.vault.root, row.path)
+    content = bytes_at(ws, row.path)
     if content is None:
         raise missing(head)
     document, record = read(row.path, content, head)
@@ -85,7 +85,7 @@ def one_row(ws: Workspace, record_id: str, head: Revision) -> Row:
     """Return the one catalog row of a record."""
     found = catalog.by_id(ws.database, record_id)
     if not found:
-        broken = files.read(ws.vault.root, head.path)
+        broken = bytes_at(ws, head.path)
         if broken is None:
             raise missing(head)
         read(head.path, broken, head)
@@ -98,6 +98,21 @@ def one_row(ws: Workspace, record_id: str, head: Revision) -> Row:
             candidates=[{"id": r.id, "path": r.path, "title": r.title} for r in found],
         )
     return found[0]
+
+
+def bytes_at(ws: Workspace, path: str) -> bytes | None:
+    """Return the bytes of a file of the vault, or None where there is none.
+
+    Raises:
+        UnsafePath: it is not a regular file, or too large.
+        InvalidRecord: the disk refuses to read it.
+    """
+    try:
+        return files.read(ws.vault.root, path)
+    except OSError as error:
+        raise InvalidRecord(
+            f"{path} cannot be read: {error.strerror}. Mend its permissions", path=path
+        ) from None
 
 
 def read(path: str, content: bytes, head: Revision | None = None) -> tuple[Document, Record]:

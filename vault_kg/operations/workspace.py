@@ -12,7 +12,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from vault_kg.errors import Busy, NotFound, UnsafePath, WrongVault
+from vault_kg.errors import Busy, NotFound, RequestMismatch, UnsafePath, WrongVault
 from vault_kg.index import schema
 from vault_kg.index.indexer import Indexer, Progress, ScanReport
 from vault_kg.index.ontologies import Ontologies
@@ -20,6 +20,7 @@ from vault_kg.operations.base import Receipt, Write
 from vault_kg.operations.caller import Caller
 from vault_kg.operations.semantics import Semantics
 from vault_kg.records.ontology import Ontology
+from vault_kg.records.yaml_scalars import Instant
 from vault_kg.state import journal as rows
 from vault_kg.state import settings
 from vault_kg.state.database import Database
@@ -104,7 +105,7 @@ class Workspace:
             self._outbox = Outbox(self.vault, self.history)
         return self._outbox
 
-    def now(self) -> str:
+    def now(self) -> Instant:
         """Return the time as records write it (UTC, RFC 3339, seconds)."""
         return _instant(self.clock())
 
@@ -170,6 +171,7 @@ class Workspace:
         payload.pop("requestId", None)
         asked = Request(request.request_id, operation, caller.actor, payload)
         with self.lane.hold():
+            self._check_unused(caller, asked)
             entry = self.journal.submit(asked, plan)
         self.outbox.drain()
         return self.receipt(entry.seq)
@@ -210,6 +212,14 @@ class Workspace:
             self._history.close()
         self.vault.close()
 
+    def _check_unused(self, caller: Caller, asked: Request) -> None:
+        """Refuse the id of a request whose answer this caller may not see, telling nothing of it."""
+        known = rows.find(self.database, asked.id)
+        if known is not None and not caller.sees(known.partition):
+            raise RequestMismatch(
+                f"requestId {asked.id!r} was used before; use a new requestId", request_id=asked.id
+            )
+
     def _check_vault(self, request: Write) -> None:
         if request.expected_vault_id not in (None, self.vault.id):
             raise WrongVault(
@@ -229,5 +239,5 @@ class Workspace:
         self.outbox.drain(wait=0)
 
 
-def _instant(at: datetime) -> str:
-    return at.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+def _instant(at: datetime) -> Instant:
+    return Instant(at.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%SZ"))

@@ -54,6 +54,16 @@ def resolve(text: str) -> bool | int | float | str | None:
     return text
 
 
+class Instant(str):
+    """A date, or a time in RFC 3339 and UTC, which the record format writes without quotes.
+
+    It is text like any other to us and to YAML 1.2; a reader of YAML 1.1 takes it for a timestamp,
+    which it is.
+    """
+
+    __slots__ = ()
+
+
 def identity(value: Value) -> tuple[object, ...]:
     """Return a hashable form that is equal for the same value of the same types, and only then.
 
@@ -65,6 +75,8 @@ def identity(value: Value) -> tuple[object, ...]:
         return ("list", *map(identity, value))
     if isinstance(value, float):
         return ("float", repr(value))
+    if isinstance(value, str):
+        return ("str", str.__str__(value))
     return (type(value).__name__, value)
 
 
@@ -123,7 +135,7 @@ def checked_key(key: object, where: str) -> str:
 def _checked_text(text: str, where: str) -> str:
     if SURROGATE.search(text):
         raise ValueError(f"{where}: holds half of a surrogate pair, which no UTF-8 file can hold")
-    return str.__str__(text)
+    return text if type(text) is Instant else str.__str__(text)
 
 
 def _checked_integer(number: int, where: str) -> int:

@@ -11,7 +11,7 @@ from typing import Final
 
 import yaml
 
-from vault_kg.records.yaml_scalars import Value, resolve
+from vault_kg.records.yaml_scalars import Instant, Value, resolve
 
 INDENT: Final = 2
 _MAX_SIMPLE_KEY: Final = 120  # readers refuse a plain `key:` of more than 1,024 characters
@@ -32,6 +32,7 @@ _SHORT_ESCAPES: Final = {
     '"': '\\"',
     "\\": "\\\\",
 }
+_INSTANT: Final = re.compile(r"\d{4}-\d\d-\d\d(?:T\d\d:\d\d:\d\dZ)?")
 _ONE_LETTER_BOOLEANS: Final = frozenset("yYnN")
 _SPACED_NUMBER: Final = re.compile(r"[+.0-9][-+.:_0-9a-fA-FoOxX]*")
 _YAML_1_1: Final = yaml.SafeLoader.yaml_implicit_resolvers
@@ -153,6 +154,8 @@ def _float(number: float) -> str:
 
 
 def _text(text: str, style: str | None, flow: bool) -> str:
+    if isinstance(text, Instant) and _INSTANT.fullmatch(text):
+        return str.__str__(text)
     if style == '"' or _UNQUOTABLE.search(text):
         return '"' + _ESCAPED.sub(_escape, text) + '"'
     if style == "'" or not _is_plain(text, flow):

@@ -32,14 +32,6 @@ _SETTINGS = (
 )
 """What each process is told, above every configuration file."""
 
-_KEPT = {
-    "GIT_CONFIG_GLOBAL",
-    "GIT_CONFIG_SYSTEM",
-    "GIT_CONFIG_NOSYSTEM",
-    "GIT_EXEC_PATH",
-}
-"""Variables that say where the person's Git and its `safe.directory` are; others are dropped."""
-
 COMMITTER_NAME = "vault-kg"
 COMMITTER_EMAIL = "vault-kg@localhost"
 
@@ -144,8 +136,7 @@ class Git:
             raise GitUnavailable(message, "git_failed") from refused
 
     def _environment(self, index: Path | None) -> dict[str, str]:
-        inherited = os.environ.items()
-        env = {k: v for k, v in inherited if not k.startswith("GIT_") or k in _KEPT}
+        env = {name: value for name, value in os.environ.items() if _is_inherited(name)}
         env |= {
             "LC_ALL": "C.UTF-8",
             "GIT_CEILING_DIRECTORIES": str(self.root.parent),
@@ -160,6 +151,13 @@ class Git:
         if index is not None:
             env["GIT_INDEX_FILE"] = str(index)
         return env
+
+
+def _is_inherited(variable: str) -> bool:
+    """Tell whether a variable is none of Git's, or says where Git or its configuration is."""
+    if variable == "GIT_CONFIG_PARAMETERS":  # a command line of Git that we were started from
+        return False
+    return not variable.startswith("GIT_") or variable.startswith(("GIT_CONFIG_", "GIT_EXEC_PATH"))
 
 
 @dataclass(frozen=True)
