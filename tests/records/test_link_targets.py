@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from vault_kg.records.link_targets import Candidate, LinkTargets, choose, link_names, names_of
@@ -118,6 +118,7 @@ NAMES = st.text(st.characters(codec="utf-8", exclude_categories=["C", "Z"]), min
 @settings(max_examples=500)
 @given(NAMES)
 def test_whatever_a_file_is_called_its_own_name_leads_to_it(name: str) -> None:
+    assume(not name.lower().endswith(".md"))  # that suffix of a link is never part of a name
     path = f"folder/{name.replace('/', '-')}.md"
     stem = path[len("folder/") : -3]
     found = [Candidate("it", path, key, source) for source, key in names_of("it", path, None, [])]

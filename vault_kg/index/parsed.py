@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import PurePosixPath
 
 from vault_kg.records import ids, links, model, names, passages
@@ -52,14 +52,16 @@ def parse_file(path: str, content: bytes) -> Parsed:
             error.line,
             "mend the lines between the --- fences; the file was left as it is",
         )
-        return Parsed(
-            path,
-            BROKEN,
-            stem(path),
-            problems=(problem,),
-            marks_record=b"knowledge-record-" in content,
-        )
+        if b"knowledge-record-" in content:
+            return Parsed(path, BROKEN, stem(path), problems=(problem,), marks_record=True)
+        return replace(_note(path, _as_plain_text(content)), problems=(problem,))
     return _record(path, document) if model.is_record(document) else _note(path, document)
+
+
+def _as_plain_text(content: bytes) -> Document:
+    """Read a note whose front matter is broken as text without any, so that its words are found."""
+    text = content.decode("utf-8", errors="replace")
+    return Document(content, False, "\n", False, {}, {}, text, 1)
 
 
 def is_source_descriptor(path: str) -> bool:

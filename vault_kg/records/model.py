@@ -121,6 +121,10 @@ def read_record(document: Document) -> tuple[Record | None, list[Problem]]:
         The record, or None where it has no usable identity or kind; and every problem found.
     """
     reader = _Reader(document)
+    for notice in document.notices:
+        reader.problems.append(
+            Problem("lenient_yaml", notice.reason, notice.line, severity="warning")
+        )
     if document.fields.get("format") != FORMAT:
         reader.error("unsupported_format", "format", f"this version reads {FORMAT!r} only")
         return None, reader.problems
