@@ -14,8 +14,7 @@ import click
 import pytest
 
 from vault_kg import __version__
-from vault_kg.cli.application import COMMANDS
-from vault_kg.cli.application import cli
+from vault_kg.cli.application import COMMANDS, cli
 
 HEAVY = ("pydantic", "mcp", "apsw", "markdown_it", "numpy", "git", "yaml", "watchfiles", "rich")
 

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import json
-import pty
 import os
+import pty
 import subprocess
 import sys
 

@@ -1,0 +1,59 @@
+"""Text that is safe to print, and tables that align."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from vault_kg.cli import render
+
+UNSAFE = {chr(c) for c in (*range(32), *range(0x7F, 0xA0))} - {"\n", "\t"}
+
+
+@given(st.text())
+def test_clean_text_has_no_control_characters(value: str) -> None:
+    assert not UNSAFE & set(render.text(value))
+    assert not (UNSAFE | {"\n", "\t"}) & set(render.line(value))
+
+
+@given(st.text(alphabet=st.characters(categories=["L", "N", "P", "S"])))
+def test_ordinary_text_stays_as_it_is(value: str) -> None:
+    assert render.text(value) == value
+
+
+@pytest.mark.parametrize(
+    ("given_text", "shown"),
+    [
+        ("\x1b[31mred\x1b[0m", "red"),
+        ("\x1b]0;a title\x07rest", "rest"),
+        ("\x1b]8;;http://x\x1b\\link\x1b]8;;\x1b\\", "link"),
+        ("\x1bP1$r\x1b\\rest", "rest"),
+        ("\x9b31mred", "31mred"),
+        ("a\u202eb", "ab"),
+        ("a\ud800b", "ab"),
+        ("a\r\nb\rc", "a\nbc"),
+        ("[bold]x[/bold]", "[bold]x[/bold]"),
+    ],
+)
+def test_escape_sequences_are_taken_out_whole(given_text: str, shown: str) -> None:
+    assert render.text(given_text) == shown
+
+
+def test_tables_align_wide_and_combining_characters() -> None:
+    rows = [["東京", "x"], ["abcd", "x"], ["e\u0301tat", "x"]]
+    lines = list(render.table(rows, flexible=1))
+    assert [render.width(line) for line in lines] == [7, 7, 7]
+
+
+def test_nothing_is_cut_where_output_is_not_a_terminal() -> None:
+    rows = [["pg_" + "0" * 26, "x" * 5000]]
+    assert next(render.table(rows, flexible=1)).endswith("x" * 5000)
+
+
+def test_only_the_flexible_column_is_cut_on_a_terminal(monkeypatch) -> None:
+    monkeypatch.setattr(render, "columns", lambda: 60)
+    line = next(render.table([["pg_" + "0" * 26, "東" * 100]], flexible=1))
+    assert line.startswith("pg_" + "0" * 26)
+    assert line.endswith("…")
+    assert render.width(line) <= 60
