@@ -108,6 +108,21 @@ class MissingFile(VaultError):
     code = "missing"
 
 
+class IdentityRefused(VaultError):
+    """The ontology says otherwise than before which types tell pages apart, and pages have them."""
+
+    code = "identity_refused"
+
+    def __init__(self, message: str, **data: Any) -> None:
+        super().__init__(message, **data, rpc_code=-32003)
+
+
+class Cancelled(VaultError):
+    """The caller took a long operation back; nothing of it is left half done."""
+
+    code = "cancelled"
+
+
 class ScopeDenied(VaultError):
     """The caller does not hold the scope of this operation."""
 

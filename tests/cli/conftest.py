@@ -90,7 +90,8 @@ def _original(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SmallVault]:
             "ada": box.page("Ada Lovelace", summary="Wrote the notes.", aliases=["Ada"],
                             fields={"born": "1815-12-10"}, body="Friend of [[Charles Babbage]]."),
             "charles": box.page("Charles Babbage"),
-            "countess": box.page("Countess of Lovelace", tags=["noble"], fields={"died": "1852-11-27"}),
+            "countess": box.page("Countess of Lovelace", tags=["noble"],
+                                 fields={"died": "1852-11-27"}),
             "engine": box.page("Analytical Engine", "Project"),
         }  # fmt: skip
         ids["source"] = box.evidence[0]["source"]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import shutil
 import subprocess
+import sys
 
 import pytest
 
@@ -42,18 +43,16 @@ def test_completion_prints_a_script(vault_kg, tmp_path, shell_name) -> None:
 
 
 @pytest.mark.skipif(shutil.which("bash") is None, reason="needs bash")
-def test_the_script_completes_commands_and_options_in_bash(shell, environment, tmp_path) -> None:
+def test_the_script_completes_commands_and_options_in_bash(environment, tmp_path) -> None:
     (tmp_path / "bin").mkdir()
     program = tmp_path / "bin" / "vault-kg"
-    import sys
-
     program.write_text(f'#!/bin/sh\nexec {sys.executable} -m vault_kg.cli "$@"\n')
     program.chmod(0o755)
     code = """
     eval "$(vault-kg completion bash)" || exit 1
     COMP_WORDS=(vault-kg rec) COMP_CWORD=1
     _vault_kg_completion vault-kg; echo "${COMPREPLY[@]}"
-    COMP_WORDS=(vault-kg records --life) COMP_CWORD=2
+    COMPREPLY=() COMP_WORDS=(vault-kg records --life) COMP_CWORD=2
     _vault_kg_completion vault-kg; echo "${COMPREPLY[@]}"
     """
     path = f"{tmp_path / 'bin'}:{environment['PATH']}"

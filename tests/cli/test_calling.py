@@ -178,7 +178,8 @@ def test_a_fault_of_ours_is_one_line_and_the_traceback_is_for_who_asks(
     shown = vault_kg("status", cwd=vault.root)
     assert shown.code == 1
     assert shown.err.splitlines() == [
-        "vault-kg: unexpected ZeroDivisionError: by nothing (set VAULT_KG_DEBUG=1 to see the traceback)"
+        "vault-kg: unexpected ZeroDivisionError: by nothing "
+        "(set VAULT_KG_DEBUG=1 to see the traceback)"
     ]
     monkeypatch.setenv("VAULT_KG_DEBUG", "1")
     assert "Traceback" in vault_kg("status", cwd=vault.root).err

@@ -56,8 +56,8 @@ def test_resume_finishes_what_was_accepted_before_a_crash(vault_kg, vault, envir
     import sys
 
     crashed = subprocess.run(
-        [sys.executable, "-m", "vault_kg.cli", "withdraw", vault["claim"], "--reason", "no", "--yes",
-         "--request-id", "r1"],
+        [sys.executable, "-m", "vault_kg.cli", "withdraw", vault["claim"], "--reason", "no",
+         "--yes", "--request-id", "r1"],
         cwd=vault.root, env=environment | {"VAULT_KG_FAILPOINT": "accept.after"}, check=False,
         capture_output=True,
     )  # fmt: skip

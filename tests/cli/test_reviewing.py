@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import subprocess
 import sys
 import time
@@ -11,7 +12,7 @@ import pytest
 
 
 @pytest.fixture
-def conflict(vault, vault_kg, environment, tmp_path) -> str:
+def conflict_id(vault, vault_kg, environment, tmp_path) -> str:
     """The id of a conflict: a title is being changed by an agent while a person edits the file."""
     view = vault_kg("show", vault["ada"], "--json", cwd=vault.root).json
     given = {
@@ -22,7 +23,8 @@ def conflict(vault, vault_kg, environment, tmp_path) -> str:
     agent = subprocess.Popen(
         [sys.executable, "-m", "vault_kg.cli", "call", "knowledge_save_page", "--json",
          json.dumps(given), "--vault", str(vault.root), "--no-scan"],
-        env=environment | {"VAULT_KG_FAILPOINT": f"accept.after=pause:{gate}"}, stdout=subprocess.PIPE,
+        env=environment | {"VAULT_KG_FAILPOINT": f"accept.after=pause:{gate}"},
+        stdout=subprocess.PIPE,
     )  # fmt: skip
     deadline = time.monotonic() + 30
     while not gate.with_name("gate.reached").exists():
@@ -34,18 +36,8 @@ def conflict(vault, vault_kg, environment, tmp_path) -> str:
     said = json.loads(agent.communicate(timeout=30)[0])
     assert agent.returncode == 1
     assert said["error"]["code"] == "conflict_blocked"
-    return str(
-        vault_kg("diagnostics", "--section", "conflicts", "--json").json["findings"][0]["message"]
-    )
-
-
-@pytest.fixture
-def conflict_id(conflict: str) -> str:
-    import re
-
-    found = re.search(r"cf_\d+_\d+", conflict)
-    assert found is not None, conflict
-    return found[0]
+    found = vault_kg("diagnostics", "--section", "conflicts").out
+    return re.findall(r"cf_\d+_\d+", found)[0]
 
 
 def test_conflicts_are_listed_and_shown_with_all_three_versions(

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import hashlib
 import itertools
+import os
 import subprocess
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -52,14 +53,14 @@ class VaultBox:
 
     # Calling
 
-    def call(self, name: str, caller: Caller = ANYBODY, **arguments: Any) -> dict[str, Any]:
+    def call(self, name: str, caller: Caller = ANYBODY, /, **arguments: Any) -> dict[str, Any]:
         return registry.call(self.ws, name, arguments, caller)
 
-    def write(self, name: str, caller: Caller = ANYBODY, **arguments: Any) -> dict[str, Any]:
+    def write(self, name: str, caller: Caller = ANYBODY, /, **arguments: Any) -> dict[str, Any]:
         arguments.setdefault("requestId", self.new_request())
         return self.call(name, caller, **arguments)
 
-    def refused(self, name: str, caller: Caller = ANYBODY, **arguments: Any) -> VaultError:
+    def refused(self, name: str, caller: Caller = ANYBODY, /, **arguments: Any) -> VaultError:
         """Call what must be refused; returns the refusal, and holds that nothing was written."""
         arguments.setdefault("requestId", self.new_request())
         if registry.operations()[name].scope == "read":
@@ -241,11 +242,27 @@ class VaultBox:
         self.ws = Workspace.open(self.root, clock=self.clock)
 
     @contextmanager
-    def nothing_changes(self):  # noqa: ANN201 - a context manager
+    def nothing_changes(self) -> Iterator[None]:
         """Hold that the block writes nothing: no journal entry, no file."""
         before = self.position, self.files()
         yield
         assert (self.position, self.files()) == before
+
+
+@contextmanager
+def as_an_ordinary_person(folder: Path) -> Iterator[None]:
+    """Run the block without the rights of root, to whom no permission is denied."""
+    if os.geteuid() != 0:
+        yield
+        return
+    nobody = 65534
+    for path in (folder, *folder.rglob("*")):
+        os.chown(path, nobody, nobody, follow_symlinks=False)
+    os.seteuid(nobody)
+    try:
+        yield
+    finally:
+        os.seteuid(0)
 
 
 def record_file(record_id: str, kind: str = "page", body: str = "\nText.\n", **fields: Any) -> str:

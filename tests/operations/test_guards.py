@@ -10,6 +10,7 @@ import pytest
 
 from tests.operations.builder import VaultBox
 from vault_kg.errors import LifecycleRefused, NotFound
+from vault_kg.operations import care
 
 Restore = Callable[[VaultBox, str, str, bytes], None]
 
@@ -74,8 +75,6 @@ def test_a_withdrawn_record_stays_withdrawn_in_every_read_when_its_file_comes_ba
     vault.reopen()
     vault.scan()
     check_withdrawn(vault, record, old)
-    from vault_kg.operations import care
-
     care.reindex(vault.ws)
     check_withdrawn(vault, record, old)
 

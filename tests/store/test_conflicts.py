@@ -113,7 +113,7 @@ def meeting(basis: Path) -> Iterator[Meeting]:
 
 def what_is_there(path: Path) -> Any:
     if path.is_symlink():
-        return "link", os.readlink(path)
+        return "link", str(path.readlink())
     if path.is_dir():
         return "folder", sorted(p.name for p in path.iterdir())
     if path.is_fifo():

@@ -120,7 +120,9 @@ def _review(choice: str) -> Arrange:
         edited = path.read_text() + "\nAnd a word by hand.\n"
         path.write_text(edited)
         box.reopen()
-        found = box.ws.database.value("SELECT id FROM conflict WHERE record_id = ?", (ids["claim"],))
+        found = box.ws.database.value(
+            "SELECT id FROM conflict WHERE record_id = ?", (ids["claim"],)
+        )
         merged = {"merged": edited + "\nAnd another.\n"} if choice == "merged" else {}
         choose = {"conflictId": found, "choice": choice, "reason": "I saw it"}
         return Call("knowledge_review", choose | merged)
@@ -267,9 +269,7 @@ def stage() -> Iterator[Stage]:
 
 
 @pytest.mark.parametrize("scenario", SCENARIOS)
-def test_the_matrix_has_every_point_that_an_operation_comes_to(
-    stage: Stage, scenario: str
-) -> None:
+def test_the_matrix_has_every_point_that_an_operation_comes_to(stage: Stage, scenario: str) -> None:
     prepared = stage.prepared(scenario)
     met = trials.points_of(trials.copy(prepared.root, stage.folder), prepared.call)
     assert sorted(met) == sorted(POINTS[scenario])

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import json
-import os
 import shutil
 import subprocess
 from collections.abc import Iterator
@@ -12,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from tests.operations.builder import ANYBODY, VaultBox, made_id, record_file
+from tests.operations.builder import VaultBox, made_id, record_file
 from tests.store import trials
 from tests.store.trials import Call
 from vault_kg.errors import Unavailable
@@ -96,7 +94,7 @@ def history_of_everything(box: VaultBox) -> None:
     box.put("notes/loose.md", "# Loose\n\nText.\n")
     box.scan()
     box.write("knowledge_adopt", path="notes/loose.md", type="Document")
-    conflict(box, charles)
+    conflict(box, augusta)
     box.scan()
 
 
@@ -135,7 +133,9 @@ def large_import(box: VaultBox) -> None:
         lifecycle = {3: "withdrawn", 4: "superseded", 5: "merged"}.get(n, "active")
         into = {"merged_into": made_id(6)} if lifecycle == "merged" else {}
         text = record_file(made_id(n), title=f"Import {n}", lifecycle=lifecycle, **into)
-        box.put(f"main/pages/person/import-{n}.md", text.replace("revision: 1", f"revision: {n + 1}"))
+        box.put(
+            f"main/pages/person/import-{n}.md", text.replace("revision: 1", f"revision: {n + 1}")
+        )
     box.put("other/pages/person/copy.md", (box.root / "main/pages/person/import-7.md").read_text())
     box.scan()
     for n in range(8, 30):
@@ -372,7 +372,9 @@ def test_a_commit_that_was_taken_out_of_the_history_is_missed(box: VaultBox) -> 
         "HEAD~1",
     )  # fmt: skip
     report = lose_and_recover(box)
-    assert any("journal entry" in doubt and "not in the history" in doubt for doubt in report.unproven)
+    assert any(
+        "journal entry" in doubt and "not in the history" in doubt for doubt in report.unproven
+    )
 
 
 def test_without_any_history_the_files_are_taken_as_they_are(

@@ -6,6 +6,8 @@ milliseconds. A prepared vault is closed: nothing of it is shared with a child b
 
 from __future__ import annotations
 
+import atexit
+import ctypes
 import itertools
 import json
 import os
@@ -13,12 +15,14 @@ import re
 import shutil
 import signal
 import subprocess
+import sys
 import tempfile
 import time
 import traceback
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -118,24 +122,40 @@ class Child:
 
 
 def fork(action: Callable[[], Any], failpoint: str | None = None) -> Child:
-    """Start an action in a child; `failpoint` is as in the environment, `name=pause` for a pause."""
-    scratch = Path(tempfile.gettempdir()) / f"vault-kg-child-{os.getpid()}-{next(_numbers)}"
+    """Start an action in a child; a `failpoint` is `name:n`, with `=pause` to wait there."""
+    scratch = _scratch() / f"child-{next(_numbers)}"
     answer, pause = scratch.with_suffix(".answer"), scratch.with_suffix(".pause")
     pid = os.fork()
     if pid:
         return Child(pid, answer, pause)
     code = 1
+    out = answer.open("w")  # before the action gives up the right to
     try:
+        _end_with_parent()
         failpoints._reached.clear()
         if failpoint:
             armed = failpoint.replace("=pause", f"=pause:{pause}")
             os.environ[failpoints.ENVIRONMENT] = armed
-        answer.write_text(json.dumps(action()))
+        out.write(json.dumps(action()))
         code = 0
-    except BaseException:
-        answer.write_text(traceback.format_exc())
+    except BaseException:  # noqa: BLE001 - a child must never go on as the tests
+        out.write(traceback.format_exc())
     finally:
+        out.flush()
         os._exit(code)
+
+
+@cache
+def _scratch() -> Path:
+    folder = tempfile.TemporaryDirectory(prefix="vault-kg-children-")
+    atexit.register(folder.cleanup)
+    return Path(folder.name)
+
+
+def _end_with_parent() -> None:
+    """Have the system end this process when the tests end, however they end."""
+    if sys.platform == "linux":
+        ctypes.CDLL(None).prctl(1, signal.SIGKILL)  # PR_SET_PDEATHSIG
 
 
 def start(root: Path, call: Call, failpoint: str | None = None) -> Child:
@@ -181,6 +201,49 @@ def copy(template: Path, folder: Path) -> Path:
     return target
 
 
+# Another account
+
+NOBODY = 65534
+
+
+def give_to_nobody(root: Path) -> None:
+    """Make a vault that of an account which is bound by permissions, as the superuser is not."""
+    if os.geteuid() == 0:
+        for path in [root, *root.rglob("*")]:
+            os.chown(path, NOBODY, NOBODY, follow_symlinks=False)
+
+
+def give_back(root: Path) -> None:
+    if os.geteuid() == 0:
+        for path in [root, *root.rglob("*")]:
+            os.chown(path, 0, 0, follow_symlinks=False)
+
+
+def become_nobody() -> None:
+    if os.geteuid() == 0:
+        os.setgroups([])
+        os.setgid(NOBODY)
+        os.setuid(NOBODY)
+        os.environ["HOME"] = "/nonexistent"
+
+
+def as_nobody(root: Path, calls: list[Call], trouble: Callable[[], None] = lambda: None) -> Any:
+    """Open and use a vault as that account; `trouble` comes once it is open."""
+
+    def action() -> Any:
+        become_nobody()
+        try:
+            ws = Workspace.open(root, clock=Clock())
+        except VaultError as error:
+            return {"error": error.to_dict()}
+        trouble()
+        return [perform(ws, call) for call in calls]
+
+    child = fork(action)
+    assert child.wait() == 0, child.said()
+    return child.result()
+
+
 # What stands
 
 
@@ -188,7 +251,7 @@ def state_of(box: VaultBox) -> dict[str, Any]:
     """Everything that must be wholly of before a request or wholly of after it."""
     rows = box.ws.database.rows
     return {
-        "files": {path: content.decode("utf-8", "replace") for path, content in box.files().items()},
+        "files": {path: text.decode("utf-8", "replace") for path, text in box.files().items()},
         "revision": rows(
             "SELECT record_id, revision, seq, kind, partition, path, hash, blob, lifecycle, at "
             "FROM revision ORDER BY 1, 2"
@@ -276,7 +339,7 @@ def check_git(box: VaultBox, untracked: frozenset[str] = frozenset()) -> None:
     database = box.ws.database
     assert database.rows("SELECT seq FROM git_outbox") == [], "Git has not caught up"
     log = box.git("log", "--reverse", "--format=%H %(trailers:key=Vault-Seq,valueonly)")
-    told = [line.split() for line in log.splitlines() if line]
+    told = [line.split() for line in log.splitlines() if " " in line.strip()]
     committed = database.rows(
         "SELECT commit_id, seq FROM journal WHERE commit_id IS NOT NULL ORDER BY seq"
     )

@@ -4,12 +4,20 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from vault_kg.cli import context
 from vault_kg.cli.context import Settings
+
+if TYPE_CHECKING:
+    from vault_kg.serve.engine import Engine
+
+MAX_CHARS = 100_000
+
+THIS_VAULT = ""
+"""What `--connect` without a place means: the service of the vault that is meant."""
 
 CLIENTS = {
     "claude-code": ".mcp.json of the project",
@@ -34,10 +42,20 @@ CLIENTS = {
 @click.option(
     "--max-chars",
     type=click.IntRange(5_000),
-    default=100_000,
+    default=MAX_CHARS,
     show_default=True,
     help="The longest answer; longer ones are paged.",
 )
+@click.option(
+    "--connect",
+    metavar="[PLACE]",
+    is_flag=False,
+    flag_value=THIS_VAULT,
+    help="Use the running service (`vault-kg serve`) of this vault, or the one at a socket, pipe "
+    "or vault, instead of opening the vault.",
+)
+@click.option("--connect-eager", is_flag=True, help="Dial the service now, and fail without it.")
+@click.option("--allow-remote-close", is_flag=True, help="Let the agent stop the service.")
 @click.option(
     "--print-config",
     type=click.Choice(list(CLIENTS)),
@@ -50,6 +68,9 @@ def mcp(
     partitions: tuple[str, ...],
     toolsets: tuple[str, ...],
     max_chars: int,
+    connect: str | None,
+    connect_eager: bool,
+    allow_remote_close: bool,
     print_config: str | None,
 ) -> None:
     """Serve the vault to an agent over MCP (stdio).
@@ -58,14 +79,22 @@ def mcp(
     its standard input closes.
     """
     scopes = context.scopes(scope)
-    root = context.vault_root()
+    if connect is None and (connect_eager or allow_remote_close):
+        raise click.UsageError("--connect-eager and --allow-remote-close go with --connect")
+    root = None if connect else context.vault_root()
     if print_config:
-        _print_config(settings, root, print_config, scope, partitions)
+        asked = click.get_current_context().params
+        _print_config(settings, root, print_config, _asked(asked))
         return
     from vault_kg.serve import stdio
 
     wire = stdio.claim_output()  # before anything native is loaded
     from vault_kg.serve.mcp import Offer, serve
+
+    if connect is None:
+        engine = _standalone(settings, root)
+    else:
+        engine = _attached(root, connect, eager=connect_eager, allow_close=allow_remote_close)
 
     offer = Offer(
         scopes=scopes,
@@ -74,7 +103,7 @@ def mcp(
         actor=settings.actor,
         max_chars=max_chars,
     )
-    serve(root, settings.state and settings.state.absolute(), offer, wire)
+    serve(engine, offer, wire)
 
 
 @click.command()
@@ -96,21 +125,55 @@ def completion(shell: str) -> None:
     click.echo(made.source_template % made.source_vars())
 
 
-def _print_config(
-    settings: Settings, root: Path, client: str, scope: str, partitions: tuple[str, ...]
-) -> None:
+def _standalone(settings: Settings, root: Path | None) -> Engine:
+    from vault_kg.serve.engine import Standalone
+    from vault_kg.serve.keeper import Keeper
+
+    assert root is not None
+    return Standalone(Keeper(root, settings.state and settings.state.absolute()))
+
+
+def _attached(root: Path | None, place: str, *, eager: bool, allow_close: bool) -> Engine:
+    """Return the client of a service; where it listens is asked again at each dialling."""
+    from vault_kg.serve import endpoint
+    from vault_kg.serve.attached import Attached
+
+    def address() -> str:
+        return endpoint.named(place) if root is None else endpoint.find(root / endpoint.PRIVATE)
+
+    attached = Attached(address, allow_close=allow_close)
+    if eager:
+        attached.check()
+    return attached
+
+
+def _asked(given: dict[str, Any]) -> list[str]:
+    """Return the options of `mcp` that were given, as a client has to repeat them."""
+    said: list[str] = []
+    if given["scope"] != "read,write":
+        said += ["--scope", given["scope"]]
+    for option, name in (("--partition", "partitions"), ("--toolset", "toolsets")):
+        for value in given[name]:
+            said += [option, value]
+    if given["max_chars"] != MAX_CHARS:
+        said += ["--max-chars", str(given["max_chars"])]
+    if given["connect"] is not None:
+        place = given["connect"]
+        said += ["--connect", *([] if place == THIS_VAULT else [str(Path(place).absolute())])]
+    said += ["--connect-eager"] * given["connect_eager"]
+    return said + ["--allow-remote-close"] * given["allow_remote_close"]
+
+
+def _print_config(settings: Settings, root: Path | None, client: str, options: list[str]) -> None:
     import json
 
     command, *first = _own_command()
-    arguments = [*first, "mcp", "--vault", str(root)]
+    arguments = [*first, "mcp", *(("--vault", str(root)) if root else ())]
     if settings.state is not None:
         arguments += ["--state", str(settings.state.absolute())]
     if settings.actor:
         arguments += ["--actor", settings.actor]
-    if scope != "read,write":
-        arguments += ["--scope", scope]
-    for name in partitions:
-        arguments += ["--partition", name]
+    arguments += options
     server: dict[str, Any] = {"command": command, "args": arguments}
     if client == "vscode":
         made: dict[str, Any] = {"servers": {"vault-kg": {"type": "stdio", **server}}}

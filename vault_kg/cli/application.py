@@ -41,6 +41,7 @@ COMMANDS = {
     "history": Entry("Look", "looking", "List a record's revisions, newest first."),
     "impact": Entry("Look", "inspecting", "Show what stands on a record."),
     "diagnostics": Entry("Look", "inspecting", "List what somebody should look at."),
+    "tui": Entry("Look", "tui", "Review the vault in the terminal."),
     "attach": Entry("Change", "filing", "Retain a file as a source that records can cite."),
     "adopt": Entry("Change", "filing", "Make notes pages; their text stays as it is."),
     "correct": Entry("Change", "correcting", "Replace a wrong claim or relationship."),

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
-from vault_kg.errors import Busy, Unavailable, VaultError
+from vault_kg.errors import Busy, Unavailable, VaultError, WriteFailed
 
 if TYPE_CHECKING:
     from vault_kg.operations.caller import Caller
@@ -177,12 +177,12 @@ def session(settings: Settings, *, make: bool = False, look: bool = True) -> Ite
 
 
 def take_in(workspace: Workspace, shown: Any) -> None:
-    """Take in edited files; a vault that another process is writing is answered as it stands."""
+    """Take in edited files; a vault that is busy or cannot be written is answered as it stands."""
     try:
         with shown as advance:
             workspace.scan(advance)
-    except Busy as busy:
-        click.echo(f"not looked for edits: {busy.message}", err=True)
+    except (Busy, WriteFailed) as error:
+        click.echo(f"edits are not taken in: {error.message}", err=True)
 
 
 def caller(settings: Settings) -> Caller:
@@ -220,16 +220,21 @@ def vault_root() -> Path:
 
 
 def scopes(value: str) -> frozenset[str]:
-    """Read a list of scopes with commas between them; `review` is a person's.
+    """Read a list of scopes with commas between them, or all; `review` is a person's.
 
     Raises:
         click.BadParameter: it names something else.
     """
+    every = {"read", "write", "cypher", "admin"}
     names = frozenset(name.strip() for name in value.split(",") if name.strip())
+    if names == {"all"}:
+        return frozenset(every)
     if "review" in names:
         raise click.BadParameter("review is for people, in the command line and the UI")
-    if not names or not names <= {"read", "write", "cypher", "admin"}:
-        raise click.BadParameter(f"{value!r}: give some of read, write, cypher, admin, with commas")
+    if not names or not names <= every:
+        raise click.BadParameter(
+            f"{value!r}: give some of read, write, cypher, admin, with commas, or all"
+        )
     return names
 
 

@@ -96,14 +96,13 @@ def impact_lines(result: dict[str, Any]) -> Iterator[str]:
 def _status_lines(result: dict[str, Any]) -> Iterator[str]:
     from vault_kg.cli import render
 
-    records = result["records"]
     past = {k: v for k, v in result["history"].items() if k != "active" and v}
     git, semantic = result["git"], result["semantic"]
     waiting = f"{git['pending']} waiting" if git["pending"] else "up to date"
     yield f"{render.heading(render.line(result['root']))}  {result['vaultId']}"
     yield from render.labelled(
         [
-            ("current", ", ".join(f"{n:,} {kind}{'s' * (n != 1)}" for kind, n in records.items())),
+            ("current", render.counted(result["records"])),
             ("history", ", ".join(f"{n:,} {state}" for state, n in past.items())),
             ("journal", f"at {result['position']:,}"),
             ("index", f"{result['index'].get('passages') or 0:,} passages, looked at "

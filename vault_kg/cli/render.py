@@ -151,6 +151,11 @@ def listed(values: Iterable[Any]) -> str:
     return ", ".join(line(value) for value in values)
 
 
+def counted(counts: dict[str, int]) -> str:
+    """Return counts as `1 claim, 4 pages`."""
+    return ", ".join(f"{n:,} {what}{'s' * (n != 1)}" for what, n in counts.items())
+
+
 def labelled(rows: Iterable[tuple[str, Any]], indent: str = "  ") -> Iterator[str]:
     """Yield `label  value` lines, aligned, for the values that there are."""
     shown = [(label, line(value)) for label, value in rows if value not in (None, "", [], {})]

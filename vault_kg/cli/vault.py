@@ -87,8 +87,8 @@ def reindex(settings: Settings, embed: bool) -> None:
     if settings.json:
         render.print_json(status)
         return
-    kinds = ", ".join(f"{count:,} {kind}s" for kind, count in status["records"].items())
-    click.echo(f"indexed {kinds}; {status['index'].get('passages') or 0:,} passages")
+    passages = status["index"].get("passages") or 0
+    click.echo(f"indexed {render.counted(status['records'])}; {passages:,} passages")
     if reason:
         click.echo(f"search by meaning: {render.line(reason)}", err=True)
 
@@ -157,9 +157,7 @@ def _tell_made(root: Path, status: dict[str, Any], wrong: int) -> None:
     click.echo(f"{render.heading(str(root))} is a vault now ({status['vaultId']}).")
     found = {kind: count for kind, count in status["records"].items() if count}
     if found:
-        click.echo(
-            "Found " + ", ".join(f"{n:,} {k}{'s' * (n != 1)}" for k, n in found.items()) + "."
-        )
+        click.echo(f"Found {render.counted(found)}.")
     else:
         click.echo("It has no Markdown files yet.")
     if wrong:

@@ -6,6 +6,7 @@ lifecycle that count are the state's, whatever the file says.
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
@@ -66,6 +67,9 @@ _FLAGS = (COLUMNS.split(", ").index("valid"), COLUMNS.split(", ").index("eligibl
 QUALIFIED = ", ".join(f"record.{c}" for c in COLUMNS.split(", "))
 
 
+SOURCE_COLUMNS = ", ".join(Source.__dataclass_fields__)
+
+
 @dataclass(frozen=True)
 class Standing:
     """What the state says of a record: it outranks the file."""
@@ -114,8 +118,7 @@ def kind_and_type(db: Database, record_id: str) -> tuple[str, str | None] | None
 def source(db: Database, source_id: str) -> Source | None:
     """Return a source's descriptor."""
     found = db.row(
-        "SELECT id, partition, sha256, path, filename, media_type, size, attribution, recorded_at "
-        "FROM source WHERE id = ?",
+        f"SELECT {SOURCE_COLUMNS} FROM source WHERE id = ?",
         (source_id,),
     )
     return Source(*found) if found else None
@@ -199,7 +202,7 @@ def remove_rows(db: Database, path: str, *, keep_key: bool = False) -> set[str]:
     for key, record_id in db.rows("SELECT key, id FROM record WHERE path = ?", (path,)):
         touched.add(record_id)
         fts.delete_record(db, key)
-        for table in ("name", "tag", "edge", "link", "link_name"):
+        for table in ("name", "tag", "edge", "stated", "citation", "link", "link_name"):
             db.execute(f"DELETE FROM {table} WHERE key = ?", (key,))
         if not keep_key:
             db.execute("DELETE FROM record WHERE key = ?", (key,))
@@ -247,8 +250,28 @@ def _put_record(db: Database, parsed: Parsed, record: Record, content_hash: str)
         "INSERT OR IGNORE INTO edge VALUES (?,?,?)",
         ((key, ref.via, ref.target) for ref in record.references()),
     )
+    db.execute("INSERT INTO stated VALUES (?,?)", (key, _stated(record)))
+    db.executemany(
+        "INSERT OR IGNORE INTO citation VALUES (?,?)", ((key, c.source) for c in record.evidence)
+    )
     _put_words(db, key, parsed)
     return record.id
+
+
+def _stated(record: Record) -> str:
+    """Return what lists show of a record beyond its row, as JSON; empty values are left out."""
+    name = record.predicate or record.type or "" if record.kind == "relationship" else None
+    values = {
+        "fields": dict(record.fields),
+        "aliases": list(record.aliases),
+        "evidence": [citation.to_value() for citation in record.evidence],
+        "predicate": record.predicate,
+        "name_key": names.lookup_key(name) if name else None,
+        "pointers": dict(record.pointers),
+        "changed_at": (record.lifecycle_change or {}).get("at"),
+    }
+    kept = {key: value for key, value in values.items() if value not in (None, [], {})}
+    return json.dumps(kept, ensure_ascii=False, separators=(",", ":"), default=str)
 
 
 def _put_note(db: Database, parsed: Parsed, content_hash: str, stamp: Stamp) -> str:

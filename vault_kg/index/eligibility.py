@@ -61,7 +61,7 @@ def refresh(db: Database, changed: Collection[str]) -> int:
     """
     affected = _dependents(db, changed)
     targets = merges.targets(db)
-    nodes = _load(db, affected)
+    nodes = _load(db, affected, merges.collapsed(db))
     outside = _standing(db, _outside(nodes, targets))
     _settle(nodes, targets, outside)
     db.executemany(
@@ -92,6 +92,11 @@ def explain(db: Database, record_id: str, now: str) -> list[Reason]:
         for lifecycle, valid, expires, until in rows
         for reason in _own_reasons(record_id, lifecycle, valid, expires, until, now)
     ]
+    collapsed = merges.collapsed(db)
+    if record_id in collapsed:
+        kept = collapsed[record_id]
+        said = f"a merge made it the same as {kept}" if kept else "a merge made its two ends one page"
+        reasons.append(Reason("is_collapsed", kept, said))
     chains = merges.targets(db)
     for target, via in db.rows(
         "SELECT DISTINCT target, via FROM edge WHERE key IN (SELECT key FROM record WHERE id = ?) "
@@ -175,7 +180,7 @@ def _dependents(db: Database, changed: Collection[str]) -> set[str]:
     return seen
 
 
-def _load(db: Database, affected: set[str]) -> dict[str, _Node]:
+def _load(db: Database, affected: set[str], collapsed: Collection[str]) -> dict[str, _Node]:
     nodes: dict[str, _Node] = {}
     for record_id, lifecycle, valid, expires, until in _chunked(
         db,
@@ -183,7 +188,8 @@ def _load(db: Database, affected: set[str]) -> dict[str, _Node]:
         affected,
     ):
         end = min(comparable(expires), comparable(until))
-        nodes[record_id] = _Node(lifecycle == "active" and bool(valid), end, [])
+        own = lifecycle == "active" and bool(valid) and record_id not in collapsed
+        nodes[record_id] = _Node(own, end, [])
     for record_id, target in _chunked(
         db,
         "SELECT record.id, edge.target FROM record JOIN edge USING (key) WHERE record.id IN ({})",

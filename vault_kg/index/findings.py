@@ -53,7 +53,7 @@ def everything(db: Database, sees: Sees = lambda _: True) -> Iterator[Finding]:
     yield from duplicates(db, sees)
     yield from missing(db)
     yield from chains(db)
-    yield from unresolved_links(db)
+    yield from unresolved_links(db, sees)
 
 
 def conflicted(db: Database) -> Iterator[Finding]:
@@ -101,6 +101,7 @@ def missing(db: Database) -> Iterator[Finding]:
         "SELECT record_id, path, partition FROM revision AS r WHERE revision = (SELECT max(revision) "
         "FROM revision WHERE record_id = r.record_id) AND NOT EXISTS (SELECT 1 FROM record "
         "WHERE id = record_id) AND NOT EXISTS (SELECT 1 FROM file WHERE file.path = r.path) "
+        "AND record_id NOT IN (SELECT record_id FROM guard WHERE kind = 'withdrawn') "
         "ORDER BY path"
     ):
         yield Finding(
@@ -131,9 +132,11 @@ def chains(db: Database) -> Iterator[Finding]:
         )  # fmt: skip
 
 
-def unresolved_links(db: Database, limit: int = 1_000) -> Iterator[Finding]:
+def unresolved_links(
+    db: Database, sees: Sees = lambda _: True, limit: int = 1_000
+) -> Iterator[Finding]:
     """Yield links that mean nothing, with their line."""
-    for link in links.unresolved(db, limit):
+    for link in links.unresolved(db, limit, sees=sees):
         yield Finding(
             "unresolved_link", "warning", f"the link to {link.target!r} means nothing in this vault",
             link.path, link.line, None, "write the page, or mend the link", partition_of(link.path),

@@ -58,6 +58,28 @@ def observe(db: Database, root: Path, looked: dict[str, Looked], gone: Iterable[
     return _Observer(db, root, looked).run(gone)
 
 
+def as_known(db: Database, path: str, parsed: Parsed) -> Parsed:
+    """Return what an accepted file is to be taken for: the record that stands at its path."""
+    there = revisions.head_at_path(db, path)
+    if parsed.record is None or there is None or there.record_id == parsed.record.id:
+        return parsed
+    return parsed if revisions.head(db, parsed.record.id) else _named(parsed, there.record_id)
+
+
+def _named(parsed: Parsed, record_id: str) -> Parsed:
+    """Return a file whose id was changed by hand as the record that it was, with the finding."""
+    assert parsed.record is not None
+    problem = Problem(
+        "id_edited",
+        f"the file says id: {parsed.record.id}; it is {record_id}",
+        (parsed.document.lines.get("id") if parsed.document else None) or 1,
+        f"restore the line `id: {record_id}`, or move the text to a new file",
+        "warning",
+    )
+    record = replace(parsed.record, id=record_id)
+    return replace(parsed, record=record, problems=(*parsed.problems, problem))
+
+
 class _Observer:
     def __init__(self, db: Database, root: Path, looked: dict[str, Looked]) -> None:
         self._db = db
@@ -131,19 +153,7 @@ class _Observer:
 
     def _renamed(self, path: str, file: Looked, there: Revision) -> None:
         """Take a file whose id was changed by hand for the record that it was."""
-        assert file.parsed.record is not None
-        problem = Problem(
-            "id_edited",
-            f"the file says id: {file.parsed.record.id}; it is {there.record_id}",
-            (file.parsed.document.lines.get("id") if file.parsed.document else None) or 1,
-            f"restore the line `id: {there.record_id}`, or move the text to a new file",
-            "warning",
-        )
-        self._found.parsed[path] = replace(
-            file.parsed,
-            record=replace(file.parsed.record, id=there.record_id),
-            problems=(*file.parsed.problems, problem),
-        )
+        self._found.parsed[path] = _named(file.parsed, there.record_id)
         self._edited(path, file, there)
 
     def _edited(self, path: str, file: Looked, head: Revision) -> None:

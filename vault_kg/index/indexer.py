@@ -66,7 +66,7 @@ class Indexer:
             for path, content in changed:
                 if walk.wanted(path):
                     touched |= self._project_one(path, content, rules)
-            rules.settle()
+            touched |= rules.settle()
             eligibility.refresh(self._db, {i for i in touched if not ids.is_note(i)})
 
     def scan(self, journal: Journal, progress: Progress | None = None) -> ScanReport:
@@ -142,17 +142,14 @@ class Indexer:
             return False
 
     def _look(self, path: str, looked: dict[str, Looked], gone: list[str]) -> None:
-        stamp = files.stamp(self._vault.root, path)
-        if stamp is None:
-            gone.append(path)
-            return
         try:
-            content = files.read(self._vault.root, path)
+            stamp = files.stamp(self._vault.root, path)
+            content = files.read(self._vault.root, path) if stamp is not None else None
         except (UnsafePath, OSError) as error:
             problem = Problem("unreadable", str(error), hint="make it a readable, regular file")
             catalog.put_findings(self._db, path, catalog.WALK, [problem])
             return
-        if content is None:
+        if stamp is None or content is None:
             gone.append(path)
             return
         content_hash = files.content_hash(content)
@@ -205,7 +202,8 @@ class Indexer:
         except (UnsafePath, OSError):
             unchanged = False
         seen = stamp if unchanged and stamp is not None else Stamp(-1, 0, 0, 0)
-        return Looked(content, parse_file(path, content), files.content_hash(content), seen)
+        parsed = identity.as_known(self._db, path, parse_file(path, content))
+        return Looked(content, parsed, files.content_hash(content), seen)
 
     def _compare(self, listing: Listing) -> tuple[list[str], list[str]]:
         known = {

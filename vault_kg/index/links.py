@@ -6,9 +6,10 @@ another one's links stale.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
+from vault_kg.index.parsed import partition_of
 from vault_kg.records import link_targets
 from vault_kg.records.link_targets import Candidate
 from vault_kg.state.database import Database
@@ -66,21 +67,43 @@ def links_of(db: Database, key: int) -> list[LinkRow]:
     return [LinkRow(*row) for row in rows]
 
 
-def resolve(db: Database, target: str, from_path: str) -> list[str]:
-    """Return the ids that a link may mean, by the rules of `records.link_targets`."""
+def resolve(
+    db: Database, target: str, from_path: str, sees: Callable[[str], bool] = lambda _: True
+) -> list[str]:
+    """Return the ids that a link may mean, by the rules of `records.link_targets`.
+
+    What lies in the partition of the link's own file comes before everything else.
+
+    Args:
+        db: the state.
+        target: the link's target as written.
+        from_path: the file that holds it.
+        sees: whether a partition exists for the caller.
+    """
     if not target:
         return [i for (i,) in db.rows("SELECT id FROM record WHERE path = ?", (from_path,))]
     wanted = link_targets.link_names(target)
     rows = db.rows(
-        "SELECT record.id, record.path, name.name, name.source FROM name JOIN record USING (key) "
+        "SELECT partition, record.id, record.path, name.name, name.source "
+        "FROM name JOIN record USING (key) "
         f"WHERE name.name IN ({','.join('?' * len(wanted))}) ORDER BY record.path",
         wanted,
     )
-    return link_targets.choose(target, from_path, [Candidate(*row) for row in rows])
+    here = partition_of(from_path)
+    near = [Candidate(*row[1:]) for row in rows if row[0] == here]
+    every = [Candidate(*row[1:]) for row in rows if sees(row[0])]
+    return link_targets.choose(target, from_path, near) or link_targets.choose(
+        target, from_path, every
+    )
 
 
-def unresolved(db: Database, limit: int, after: tuple[str, int] = ("", 0)) -> list[LinkRow]:
-    """Return links that mean nothing, by file and line, after a position."""
+def unresolved(
+    db: Database,
+    limit: int,
+    after: tuple[str, int] = ("", 0),
+    sees: Callable[[str], bool] = lambda _: True,
+) -> list[LinkRow]:
+    """Return links that mean nothing to a caller, by file and line, after a position."""
     found: list[LinkRow] = []
     rows = db.rows(
         "SELECT record.path, link.kind, target, heading, line FROM link JOIN record USING (key) "
@@ -89,7 +112,9 @@ def unresolved(db: Database, limit: int, after: tuple[str, int] = ("", 0)) -> li
     )
     for row in rows:
         link = LinkRow(*row)
-        if not resolve(db, link.target, link.path) and not _is_attachment(link.target):
+        if not sees(partition_of(link.path)):
+            continue
+        if not resolve(db, link.target, link.path, sees) and not _is_attachment(link.target):
             found.append(link)
             if len(found) == limit:
                 break

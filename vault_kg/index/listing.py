@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Collection
 from dataclasses import dataclass
 from typing import Any
@@ -9,6 +10,7 @@ from typing import Any
 from vault_kg.index import eligibility
 from vault_kg.index.catalog import QUALIFIED, Row, row
 from vault_kg.records import names
+from vault_kg.records.ontology_types import ROOT_TYPE
 from vault_kg.state.database import Database
 
 _ORDER = {"id": 0, "path": 1, "title": 2, "alias": 3, "stem": 4}
@@ -29,6 +31,10 @@ class Filter:
     tags: Collection[str] | None = None
     updated_after: str | None = None
     updated_before: str | None = None
+    page_types: Collection[str] | None = None
+    """Types of pages, where a page without one is an Entity."""
+    ends_in: Collection[str] | None = None
+    """Partitions in which both ends of a relationship must lie."""
 
     def condition(self) -> tuple[str, dict[str, Any]]:
         """Return the SQL condition on a `record` row, and its parameters."""
@@ -50,6 +56,14 @@ class Filter:
                 marks = [f":{column}{n}" for n in range(len(wanted))]
                 parts.append(f"record.{column} IN ({', '.join(marks)})")
                 values |= {f"{column}{n}": value for n, value in enumerate(sorted(wanted))}
+        if self.page_types is not None:
+            parts.append(f"coalesce(record.type, '{ROOT_TYPE}') IN {_in_json('page_types')}")
+            values["page_types"] = json.dumps(sorted(self.page_types))
+        if self.ends_in is not None:
+            inside = f"(SELECT id FROM record AS ends WHERE ends.partition IN {_in_json('ends_in')})"
+            both = f"record.from_id IN {inside} AND record.to_id IN {inside}"
+            parts.append(f"(record.kind <> 'relationship' OR ({both}))")
+            values["ends_in"] = json.dumps(sorted(self.ends_in))
         for n, tag in enumerate(sorted(self.tags or ())):
             parts.append(
                 f"record.key IN (SELECT key FROM tag WHERE tag = :tag{n} OR tag GLOB :tagged{n})"
@@ -61,6 +75,10 @@ class Filter:
                 parts.append(f"record.updated_at {operator} :{name}")
                 values[name] = bound
         return " AND ".join(parts), values
+
+
+def _in_json(name: str) -> str:
+    return f"(SELECT value FROM json_each(:{name}))"
 
 
 def count(db: Database, wanted: Filter) -> int:

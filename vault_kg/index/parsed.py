@@ -13,6 +13,8 @@ from vault_kg.records.model import Problem, Record
 from vault_kg.store import paths, sources
 from vault_kg.store.sources import Source
 
+_LEFT_AS_IT_WAS = "the file was left as it is"
+
 RECORD, NOTE, SOURCE, BROKEN, OTHER = "record", "note", "source", "broken", "other"
 
 
@@ -50,7 +52,7 @@ def parse_file(path: str, content: bytes) -> Parsed:
             "broken_front_matter",
             error.reason,
             error.line,
-            "mend the lines between the --- fences; the file was left as it is",
+            f"mend the lines between the --- fences; {_LEFT_AS_IT_WAS}",
         )
         if b"knowledge-record-" in content:
             return Parsed(path, BROKEN, stem(path), problems=(problem,), marks_record=True)
@@ -103,8 +105,9 @@ def _source(path: str, content: bytes) -> Parsed:
 def _record(path: str, document: Document) -> Parsed:
     record, problems = model.read_record(document)
     if record is None:
+        hinted = tuple(replace(p, hint=p.hint or f"mend the line; {_LEFT_AS_IT_WAS}") for p in problems)
         return Parsed(
-            path, BROKEN, stem(path), document=document, problems=tuple(problems), marks_record=True
+            path, BROKEN, stem(path), document=document, problems=hinted, marks_record=True
         )
     title = record.title or stem(path)
     whole = record.kind != "page"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from vault_kg.errors import UnsafePath
-from vault_kg.index import catalog, validate
+from vault_kg.index import catalog, identity, validate
 from vault_kg.index.ontologies import Ontologies
 from vault_kg.index.parsed import RECORD, Parsed, parse_file, partition_of
 from vault_kg.index.validate import World
@@ -58,14 +58,19 @@ class Rules:
         """Have every record judged: the vocabulary itself changed."""
         self._lost_source = True
 
-    def settle(self) -> None:
-        """Judge the changed records and those that stand on what changed its kind."""
+    def settle(self) -> set[str]:
+        """Judge the changed records and those that stand on what changed its kind.
+
+        Returns:
+            The ids of all that were judged: their eligibility may have changed.
+        """
         for path in sorted(self._dependents() - set(self._changed)):
             parsed = self._parse(path)
             if parsed is not None:
                 self._changed[path] = parsed
         for path, parsed in self._changed.items():
             self._judge(path, parsed)
+        return {p.record.id for p in self._changed.values() if p.record is not None}
 
     def _compare(self, before: Before, after: Before) -> None:
         for record_id in before.keys() | after.keys():
@@ -83,6 +88,9 @@ class Rules:
         assert record is not None
         lines = parsed.document.lines if parsed.document else {}
         found = validate.check(record, self._world(partition_of(path)), lines.get)
+        if catalog.standing(self._db, record).lifecycle in ("superseded", "withdrawn"):
+            # History may cite what was removed since; nothing is to be mended there.
+            found = [problem for problem in found if problem.code not in EVIDENCE_CODES]
         catalog.put_findings(self._db, path, catalog.RULES, found)
         catalog.put_findings(
             self._db, path, catalog.STATE, _state_problems(self._db, record, lines)
@@ -124,7 +132,9 @@ class Rules:
         except (UnsafePath, OSError):
             return None
         parsed = parse_file(path, content) if content is not None else None
-        return parsed if parsed is not None and parsed.record is not None else None
+        if parsed is None or parsed.record is None:
+            return None
+        return identity.as_known(self._db, path, parsed)
 
 
 def _paths(db: Database, sql: str, parameters: list[str] | tuple[str, ...]) -> set[str]:

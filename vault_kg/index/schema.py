@@ -11,7 +11,7 @@ from vault_kg.records.passages import PASSAGE_RULES_VERSION
 from vault_kg.state import settings
 from vault_kg.state.database import Database
 
-VERSION = f"1/{fts.VERSION}/{PASSAGE_RULES_VERSION}"
+VERSION = f"2/{fts.VERSION}/{PASSAGE_RULES_VERSION}"
 _SETTING = "index_version"
 
 # One row a Markdown file: record or note. `key` is what passages, names, edges and links hang on.
@@ -61,6 +61,8 @@ _TABLES = {
         CREATE INDEX record_id ON record (id);
         CREATE INDEX record_listing ON record (kind, partition, type, eligible);
         CREATE INDEX record_owner ON record (owner) WHERE owner IS NOT NULL;
+        CREATE INDEX record_from ON record (from_id) WHERE from_id IS NOT NULL;
+        CREATE INDEX record_to ON record (to_id) WHERE to_id IS NOT NULL;
         CREATE INDEX record_title_key ON record (type, title_key) WHERE kind = 'page';
     """,
     "name": """
@@ -88,6 +90,21 @@ _TABLES = {
             PRIMARY KEY (key, via, target)
         ) STRICT, WITHOUT ROWID;
         CREATE INDEX edge_target ON edge (target);
+    """,
+    # What lists show of a record beyond its row, as JSON, so that they need not read its file.
+    "stated": """
+        CREATE TABLE stated (
+            key   INTEGER PRIMARY KEY,
+            value TEXT NOT NULL
+        ) STRICT;
+    """,
+    "citation": """
+        CREATE TABLE citation (
+            key    INTEGER NOT NULL,
+            source TEXT NOT NULL,
+            PRIMARY KEY (key, source)
+        ) STRICT, WITHOUT ROWID;
+        CREATE INDEX citation_source ON citation (source);
     """,
     "link": """
         CREATE TABLE link (
@@ -120,8 +137,12 @@ _TABLES = {
             media_type  TEXT NOT NULL,
             size        INTEGER NOT NULL,
             attribution TEXT,
-            recorded_at TEXT NOT NULL
+            recorded_at TEXT NOT NULL,
+            source_file TEXT,
+            chunk_id    TEXT,
+            reference_time TEXT
         ) STRICT, WITHOUT ROWID;
+        CREATE INDEX source_listing ON source (recorded_at, id);
     """,
     "finding": """
         CREATE TABLE finding (

@@ -50,6 +50,7 @@ class Shown:
     end_line: int
     snippet: Snippet
     matched: Sequence[str]
+    text: str
 
 
 @dataclass(frozen=True)
@@ -119,7 +120,7 @@ def show(db: Database, query: Query, hits: Sequence[Hit]) -> list[Shown]:
         shown.append(
             Shown(
                 row, hit, heading, start, end, snippet(text, query),
-                matched_terms(words, query) if hit.bm25 is not None else (),
+                matched_terms(words, query) if hit.bm25 is not None else (), text,
             )
         )  # fmt: skip
     return shown

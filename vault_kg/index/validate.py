@@ -7,8 +7,8 @@ refused, the second is reported. Whether a reference is *eligible* is not judged
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
 from datetime import datetime
 from functools import lru_cache
 
@@ -38,6 +38,8 @@ class World:
     ontology: Ontology
     sees: Callable[[str], bool] = lambda _: True
     """Whether a partition exists for the one whose record is judged."""
+    pending: Mapping[str, str] = field(default_factory=dict)
+    """Texts of sources that are about to be retained, by id."""
 
     def __post_init__(self) -> None:
         self._chains = merges.targets(self.vault.database)
@@ -55,6 +57,8 @@ class World:
         return (found[1] or "Entity") if found and found[0] == "page" else None
 
     def _source_text(self, source_id: str) -> str | None:
+        if source_id in self.pending:
+            return self.pending[source_id]
         source = catalog.source(self.database, source_id)
         if source is None or not self.sees(source.partition):
             return None
@@ -183,7 +187,9 @@ def _relationship_problems(record: Record, world: World) -> Iterator[tuple[str, 
     ends = {"from": record.from_id, "to": record.to_id}
     types = {key: world.page_type(target) for key, target in ends.items() if target}
     for key, found in types.items():
-        if found is None:
+        if found is None and key in record.pointers:
+            yield "pointers", _unbound(key, record.pointers[key])
+        elif found is None:
             yield (
                 key,
                 Problem("unknown_reference", f"{key}: {ends[key]} is not a page of this vault"),
@@ -206,6 +212,16 @@ def _relationship_problems(record: Record, world: World) -> Iterator[tuple[str, 
         reason = world.ontology.allows_endpoints(declared.name, types["from"], types["to"])
         if reason:
             yield "type", Problem("endpoint_type", reason)
+
+
+def _unbound(key: str, pointer: object) -> Problem:
+    named = pointer if isinstance(pointer, dict) else {}
+    return Problem(
+        "unbound_pointer",
+        f"{key}: {named.get('name')!r} in {named.get('group')!r} is not one page now",
+        hint="knowledge_rebind_pointers looks for it again",
+        severity="warning",
+    )
 
 
 def _instant_problems(key: str, value: str | None) -> Iterator[tuple[str, Problem]]:

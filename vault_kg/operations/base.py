@@ -50,7 +50,7 @@ def _code(found: re.Match[str]) -> str:
     return f"U+{ord(found.group()):04X} at character {found.start() + 1}"
 
 
-def _list(value: Any) -> Any:
+def read_list(value: Any) -> Any:
     """Read a list that was sent as a JSON string."""
     if isinstance(value, str) and value.lstrip().startswith("["):
         try:
@@ -113,8 +113,8 @@ Reason = Annotated[
 ]
 Hash = Annotated[str, StringConstraints(pattern=r"^sha256:[0-9a-f]{64}$")]
 Positive = Annotated[int, Field(ge=1, le=1 << 53)]
-Lines = Annotated[list[Line], BeforeValidator(_list)]
-Ids = Annotated[list[Id], BeforeValidator(_list)]
+Lines = Annotated[list[Line], BeforeValidator(read_list)]
+Ids = Annotated[list[Id], BeforeValidator(read_list)]
 Limit = Annotated[int, Field(ge=1, le=1_000)]
 Cursor = Annotated[str, StringConstraints(max_length=2_000)]
 Mapping = Annotated[dict[str, Any], BeforeValidator(_mapping)]
@@ -169,7 +169,7 @@ class EvidenceItem(Model):
     attribution: Line | None = Field(None, description="Who says it, where that matters.")
 
 
-Evidence = Annotated[list[EvidenceItem], BeforeValidator(_list)]
+Evidence = Annotated[list[EvidenceItem], BeforeValidator(read_list)]
 
 
 class Item(Model):
@@ -234,3 +234,4 @@ class Receipt(Model):
     source: dict[str, Any] | None = None
     choice: str | None = None
     warnings: list[str] | None = None
+    result: dict[str, Any] | None = Field(None, description="What a graph operation answered.")

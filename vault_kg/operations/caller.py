@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
-ALL_SCOPES = frozenset({"read", "write", "review", "admin"})
+ALL_SCOPES = frozenset({"read", "write", "review", "cypher", "admin"})
 AGENT_SCOPES = frozenset({"read", "write"})
 
 

@@ -6,12 +6,20 @@ from functools import cache
 from importlib import import_module
 
 MODULES = (
+    "activity",
     "curation",
     "evidence",
+    "graph.assertions",
+    "graph.entities",
+    "graph.episodes",
+    "graph.neighbours",
+    "graph.passages",
+    "graph.relationships",
     "inspection",
     "lifecycle",
     "lists",
     "merging",
+    "overview",
     "reading",
     "save",
     "searching",

@@ -114,8 +114,11 @@ class Declined(Model):
 
 @operation("read", ConflictView)
 def knowledge_conflict(ws: Workspace, request: ShowConflict, caller: Caller) -> ConflictView:
-    """Show a conflict: the original, the proposed and the displaced text of a file, and whose request
-    it was. Only a person resolves it."""
+    """Show a conflict.
+
+    The original, the proposed and the displaced text of a file, and whose request it was. Only a
+    person resolves it.
+    """
     conflict = _conflict(ws, caller, request.conflict_id)
     entry = rows.get(ws.database, conflict.seq)
     assert entry is not None
@@ -129,15 +132,21 @@ def knowledge_conflict(ws: Workspace, request: ShowConflict, caller: Caller) -> 
 
 @operation("review", Receipt)
 def knowledge_review(ws: Workspace, request: Review, caller: Caller) -> Receipt:
-    """Resolve a conflict: keep what is on disk, apply what was proposed, or give the merged file. All
-    three versions stay in the record's history or in the conflict."""
+    """Resolve a conflict.
+
+    Keep what is on disk, apply what was proposed, or give the merged file. All three versions
+    stay in the record's history or in the conflict.
+    """
     return ws.write(caller, "knowledge_review", request, lambda: _plan_review(ws, request, caller))
 
 
 @operation("write", Receipt)
 def knowledge_adopt(ws: Workspace, request: Adopt, caller: Caller) -> Receipt:
-    """Make a plain note a page: front matter is added above its text, and the text stays byte for
-    byte. From then on it has an id, revisions and history."""
+    """Make a plain note a page.
+
+    Front matter is added above its text, and the text stays byte for byte. From then on it has an
+    id, revisions and history.
+    """
     return ws.write(caller, "knowledge_adopt", request, lambda: _plan_adopt(ws, request, caller))
 
 
@@ -239,7 +248,10 @@ def _reapplied(
 
 def _plan_adopt(ws: Workspace, request: Adopt, caller: Caller) -> Plan:
     path = request.path.removeprefix("./")
-    paths.resolve(ws.vault.root, path)
+    try:
+        paths.resolve(ws.vault.root, path)
+    except OSError:
+        raise NotFound(f"there is no note {path[:200]}", path=path[:200]) from None
     ws.indexer.observe(ws.journal, ws.indexer.stale([path]))
     row = catalog.by_path(ws.database, path)
     content = targets.bytes_at(ws, path)
@@ -289,8 +301,8 @@ def _plan_adopt(ws: Workspace, request: Adopt, caller: Caller) -> Plan:
 
 
 def _plan_restore(ws: Workspace, request: Restore, caller: Caller) -> Plan:
-    head = targets.known(ws, caller, request.id)
-    ws.indexer.observe(ws.journal, ws.indexer.stale([head.path]))
+    targets.known(ws, caller, request.id)
+    ws.indexer.scan(ws.journal)  # a file that was moved is not missing
     head = targets.known(ws, caller, request.id)
     found = catalog.by_id(ws.database, request.id)
     if found:

@@ -79,6 +79,8 @@ def revise(
 ) -> Change | None:
     """Return the change of an existing record, or None where nothing would change.
 
+    A lifecycle that changes is a revision also where the file says so already.
+
     Args:
         ws: the opened vault.
         target: the record as it stands.
@@ -88,10 +90,13 @@ def revise(
     """
     document = target.document
     wanted = {k: v for k, v in changes.items() if _differs(document, k, v)}
-    if not wanted and body in (None, document.body):
+    stays = lifecycle in (None, target.head.lifecycle)
+    if stays and not wanted and body in (None, document.body):
         return None
     revision = target.head.revision + 1
-    stamped: dict[str, Value | Remove] = {**wanted, "revision": revision, "updated_at": ws.now()}
+    stamped: dict[str, Value | Remove] = {
+        **wanted, "id": target.row.id, "revision": revision, "updated_at": ws.now(),
+    }  # fmt: skip
     with _as_a_file(target.row.path):
         content = edit(document, stamped)
     if body is not None:
@@ -118,7 +123,11 @@ def new_body(document: Document, text: str) -> str:
 
 
 def validate(
-    ws: Workspace, caller: Caller, change: Change, seen: Sequence[Problem] = ()
+    ws: Workspace,
+    caller: Caller,
+    change: Change,
+    seen: Sequence[Problem] = (),
+    pending: Mapping[str, str] | None = None,
 ) -> list[str]:
     """Refuse a record that breaks a rule; returns the warnings.
 
@@ -127,6 +136,7 @@ def validate(
         caller: who writes; sources that it does not see do not exist.
         change: the file as it would be written.
         seen: problems that stand already; a change is not refused for them.
+        pending: texts of the sources that the same plan retains, by id.
 
     Raises:
         InvalidRecord: with `data.problems`.
@@ -135,7 +145,7 @@ def validate(
     document = parse(change.after)
     record, problems = model.read_record(document)
     if record is not None:
-        world = World(ws.vault, ws.ontology(change.partition), caller.sees)
+        world = World(ws.vault, ws.ontology(change.partition), caller.sees, pending or {})
         problems += check(record, world, document.lines.get)
     known = {(p.code, p.message) for p in seen}
     errors = [p for p in problems if p.severity == "error" and (p.code, p.message) not in known]

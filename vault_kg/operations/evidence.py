@@ -95,8 +95,11 @@ class SourceText(SourceView):
 
 @operation("write", Receipt)
 def knowledge_attach_file(ws: Workspace, request: AttachFile, caller: Caller) -> Receipt:
-    """Retain a file as a source that claims and relationships can cite; the receipt's source has its
-    id. The same bytes are the same source. The file itself is only read."""
+    """Retain a file as a source that claims and relationships can cite.
+
+    The receipt's source has its id. The same bytes are the same source. The file itself is only
+    read.
+    """
     path = Path(request.file_path)
     if not path.is_absolute():
         path = ws.vault.root / path
@@ -108,8 +111,10 @@ def knowledge_attach_file(ws: Workspace, request: AttachFile, caller: Caller) ->
 
 @operation("write", Attached)
 def knowledge_attach(ws: Workspace, request: Attach, caller: Caller) -> Attached:
-    """Retain bytes as a source, sent in base64 chunks by a client that has no file here. Chunks may
-    be repeated; the last one has final true."""
+    """Retain bytes as a source, sent in base64 chunks by a client that has no file here.
+
+    Chunks may be repeated; the last one has final true.
+    """
     chunk = _decode(request.chunk)
     sha256 = request.sha256.removeprefix("sha256:")
     partial = ws.vault.private / "uploads" / f"{sha256}-{_safe(request.request_id)}"

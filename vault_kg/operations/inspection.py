@@ -109,7 +109,7 @@ class OntologyView(Model):
     view: str
     fingerprint: str
     mode: str
-    items: list[dict[str, Any]] = []
+    items: list[dict[str, Any]] = Field(default_factory=list)
     total: int = 0
     text: str | None = None
     next_offset: int | None = None
@@ -117,8 +117,11 @@ class OntologyView(Model):
 
 @operation("read", StatusView)
 def knowledge_status(ws: Workspace, request: Status, caller: Caller) -> StatusView:
-    """Say how the vault is: counts of what is current, what waits for Git or a person, how old the
-    index is, and whether search by meaning is ready."""
+    """Say how the vault is.
+
+    Counts of what is current, what waits for Git or a person, how old the index is, and whether
+    search by meaning is ready.
+    """
     current = Filter(ws.now(), kinds=None, partitions=caller.partitions)
     waiting, reason = _waiting_for_git(ws, caller)
     by_kind = {"page": 0, "claim": 0, "relationship": 0, "note": 0}
@@ -142,9 +145,11 @@ def knowledge_status(ws: Workspace, request: Status, caller: Caller) -> StatusVi
 
 @operation("read", Diagnosis)
 def knowledge_diagnostics(ws: Workspace, request: Diagnose, caller: Caller) -> Diagnosis:
-    """List what should be looked at, with path, line and what to do: broken files, rules not kept,
-    guards contradicted, duplicate ids, missing files, merge chains, dead links, conflicts; and pages
-    that may be one thing (mergeCandidates)."""
+    """List what should be looked at, with path, line and what to do.
+
+    Broken files, rules not kept, guards contradicted, duplicate ids, missing files, merge chains,
+    dead links, conflicts; and pages that may be one thing (mergeCandidates).
+    """
     found = [
         f
         for f in _section(ws, request.section, caller)
@@ -179,9 +184,12 @@ def knowledge_diagnostics(ws: Workspace, request: Diagnose, caller: Caller) -> D
 
 @operation("read", OntologyView)
 def knowledge_ontology(ws: Workspace, request: AskOntology, caller: Caller) -> OntologyView:
-    """Show what may be written: page types with their fields, claim kinds, relationship types with
-    their endpoints. catalog lists them, definitions gives every rule, sources the YAML, diagnostics
-    what is wrong in it. The fingerprint is the fence of structured writes."""
+    """Show what may be written.
+
+    Page types with their fields, claim kinds, relationship types with their endpoints. catalog
+    lists them, definitions gives every rule, sources the YAML, diagnostics what is wrong in it.
+    The fingerprint is the fence of structured writes.
+    """
     partition = request.partition or _own_partition(caller)
     if not caller.sees(partition):
         raise NotFound(f"there is no partition {partition!r}", partition=partition)
@@ -231,7 +239,7 @@ def _section(ws: Workspace, section: str, caller: Caller) -> list[findings.Findi
         "duplicates": lambda db: findings.duplicates(db, caller.sees),
         "missing": findings.missing,
         "chains": findings.chains,
-        "links": findings.unresolved_links,
+        "links": lambda db: findings.unresolved_links(db, caller.sees),
     }
     reader = readers.get(section)
     found = list(reader(ws.database)) if reader else []

@@ -91,9 +91,12 @@ class AskImpact(Request):
 
 @operation("write", Receipt)
 def knowledge_correct(ws: Workspace, request: Correct, caller: Caller) -> Receipt:
-    """Replace a wrong claim or relationship by a complete one of the same kind. The original keeps
-    its content and evidence and becomes superseded; both change together. The receipt's impact lists
-    what still stands on the original. Pages are changed with knowledge_save_page."""
+    """Replace a wrong claim or relationship by a complete one of the same kind.
+
+    The original keeps its content and evidence and becomes superseded; both change together. The
+    receipt's impact lists what still stands on the original. Pages are changed with
+    knowledge_save_page.
+    """
     return ws.write(
         caller, "knowledge_correct", request, lambda: _plan_correct(ws, request, caller)
     )
@@ -101,9 +104,11 @@ def knowledge_correct(ws: Workspace, request: Correct, caller: Caller) -> Receip
 
 @operation("write", Receipt, destructive=True)
 def knowledge_withdraw(ws: Workspace, request: Withdraw, caller: Caller) -> Receipt:
-    """Retract one page, claim or relationship for good: it and what stands on it leave default
-    reads. Nothing is deleted and nothing cascades; there is no way back but a new record. To replace
-    a wrong claim use knowledge_correct."""
+    """Retract one page, claim or relationship for good.
+
+    It and what stands on it leave default reads. Nothing is deleted and nothing cascades; there
+    is no way back but a new record. To replace a wrong claim use knowledge_correct.
+    """
     return ws.write(
         caller, "knowledge_withdraw", request, lambda: _plan_withdraw(ws, request, caller)
     )
@@ -111,8 +116,10 @@ def knowledge_withdraw(ws: Workspace, request: Withdraw, caller: Caller) -> Rece
 
 @operation("write", Resumed)
 def knowledge_resume(ws: Workspace, request: Resume, caller: Caller) -> Resumed:
-    """Finish an accepted request after a crash or a lost answer, and retry its Git commit. Gives the
-    receipt, or says that a conflict waits for a person."""
+    """Finish an accepted request after a crash or a lost answer, and retry its Git commit.
+
+    Gives the receipt, or says that a conflict waits for a person.
+    """
     with ws.lane.hold():
         ws.journal.finish_accepted()
     entry = rows.find(ws.database, request.request_id)

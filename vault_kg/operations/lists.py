@@ -140,8 +140,11 @@ class Neighbourhood(Model):
 
 @operation("read", Records)
 def knowledge_records(ws: Workspace, request: ListRecords, caller: Caller) -> Records:
-    """List records, the latest changed first; by default those that are current, with lifecycle all
-    also history. Filters come before the counts."""
+    """List records, the latest changed first.
+
+    By default those that are current, with lifecycle all also history. Filters come before the
+    counts.
+    """
     wanted = Filter(
         ws.now(),
         kinds=[request.kind] if request.kind else RECORDS,
@@ -171,8 +174,11 @@ def knowledge_records(ws: Workspace, request: ListRecords, caller: Caller) -> Re
 
 @operation("read", Found)
 def knowledge_lookup(ws: Workspace, request: Lookup, caller: Caller) -> Found:
-    """Find the record that an id, alias, title or path means exactly; the name of a merged page means
-    its survivor, that of a corrected record its replacement. More than one is an error that lists the candidates; nothing is guessed."""
+    """Find the record that an id, alias, title or path means exactly.
+
+    The name of a merged page means its survivor, that of a corrected record its replacement. More
+    than one is an error that lists the candidates; nothing is guessed.
+    """
     if request.as_of is not None:
         return _lookup_then(ws, request, caller)
     wanted = Filter(
@@ -200,9 +206,11 @@ def knowledge_lookup(ws: Workspace, request: Lookup, caller: Caller) -> Found:
 
 @operation("read", Neighbourhood)
 def knowledge_connections(ws: Workspace, request: Connections, caller: Caller) -> Neighbourhood:
-    """Show what a record is joined to: relationship records (explicit), and what follows from owner,
-    entities, dependencies and wikilinks. Merged pages are resolved; totals are true also where the
-    list is cut."""
+    """Show what a record is joined to.
+
+    Relationship records (explicit), and what follows from owner, entities, dependencies and
+    wikilinks. Merged pages are resolved; totals are true also where the list is cut.
+    """
     if not ids.is_note(request.id):
         targets.known(ws, caller, request.id)
     past, said = asof.snapshot(ws, request.as_of) if request.as_of else (None, None)

@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from typing import Any
-
 from pydantic import Field
 
 from vault_kg.errors import InvalidArgument, LifecycleRefused
-from vault_kg.operations import drafts, save, targets
+from vault_kg.operations import absorbing, drafts, save, targets
 from vault_kg.operations.base import (
     Evidence,
     Fenced,
@@ -24,7 +21,6 @@ from vault_kg.operations.impact import impact_of
 from vault_kg.operations.registry import operation
 from vault_kg.operations.targets import Target
 from vault_kg.operations.workspace import Workspace
-from vault_kg.records import names
 from vault_kg.records.frontmatter import REMOVE, Document, Remove, Value, parse
 from vault_kg.state import merges, revisions
 from vault_kg.state.merges import Contribution, Merge
@@ -52,17 +48,22 @@ class Unmerge(Fenced):
 
 @operation("write", Receipt)
 def knowledge_merge(ws: Workspace, request: MergePages, caller: Caller) -> Receipt:
-    """Merge two pages of one type that are confirmed to be one thing (the user or a source says so;
-    never because of similar names). The absorbed page stays on disk; every reference to it means the
-    survivor. The survivor gains title and aliases, tags, evidence and fields that it lacks; its own
-    values win, and what differs is in conflicts."""
+    """Merge two pages of one type that are confirmed to be one thing (the user or a source says so; never because of similar names).
+
+    The absorbed page stays on disk; every reference to it means the survivor. The survivor gains
+    title and aliases, tags, evidence and fields that it lacks; its own values win, and what
+    differs is in conflicts.
+    """
     return ws.write(caller, "knowledge_merge", request, lambda: _plan_merge(ws, request, caller))
 
 
 @operation("write", Receipt)
 def knowledge_unmerge(ws: Workspace, request: Unmerge, caller: Caller) -> Receipt:
-    """Take a merge back: the absorbed page is active again, and what the merge added leaves the
-    survivor, except values edited since."""
+    """Take a merge back.
+
+    The absorbed page is active again, and what the merge added leaves the survivor, except values
+    edited since.
+    """
     return ws.write(
         caller, "knowledge_unmerge", request, lambda: _plan_unmerge(ws, request, caller)
     )
@@ -71,48 +72,21 @@ def knowledge_unmerge(ws: Workspace, request: Unmerge, caller: Caller) -> Receip
 def _plan_merge(ws: Workspace, request: MergePages, caller: Caller) -> Plan:
     survivor = _mergeable(ws, caller, request.survivor)
     absorbed = _mergeable(ws, caller, request.absorbed)
-    _check_pair(ws, survivor, absorbed)
-    gained = _gained(survivor, absorbed, drafts.evidence_values(request.evidence or []))
-    shared = _shared(ws, survivor, absorbed)
-    body = None if request.body is None else drafts.new_body(survivor.document, request.body)
-    changes = _with_gains(survivor.document, gained)
-    if request.title:
-        changes["title"] = request.title
-    kept = drafts.revise(ws, survivor, changes, body)
-    warnings = drafts.validate(ws, caller, kept, save.standing_problems(ws, caller, survivor)) if kept else []
-    gone = drafts.revise(
-        ws,
-        absorbed,
-        {
-            "lifecycle": "merged",
-            "merged_into": survivor.row.id,
-            "lifecycle_change": {
-                "reason": request.reason,
-                "at": ws.now(),
-                "actor": caller.actor,
-                "request_id": request.request_id,
-            },
-        },
-        lifecycle="merged",
-    )
-    assert gone is not None, "its lifecycle changes"
-    merge = Merge(
-        survivor.row.partition, absorbed.row.id, survivor.row.id, request.reason, ws.now(),
-        gone.revision, kept.revision if kept else survivor.head.revision,
+    done = absorbing.absorb(
+        ws, caller, survivor, [absorbed], request.reason, request.request_id,
+        identity=drafts.evidence_values(request.evidence or []), title=request.title,
+        body=None if request.body is None else drafts.new_body(survivor.document, request.body),
     )  # fmt: skip
+    kept = done.kept
     receipt = drafts.receipt_of(kept) if kept else drafts.unchanged(survivor) | {"changed": True}
     receipt |= {
         "reason": request.reason,
-        "added": _by_field(gained),
-        "conflicts": _conflicts(survivor, absorbed),
+        "added": absorbing.by_field(done.added),
+        "conflicts": done.conflicts,
         "impact": impact_of(ws, caller, absorbed.row.id).model_dump(mode="json"),
-        "warnings": warnings or None,
+        "warnings": [*done.warnings, *done.told()] or None,
     }
-    changed = tuple(c for c in (kept, gone) if c is not None)
-    return Plan(
-        survivor.row.partition, receipt, changed, survivor.row.title, merges=(merge,),
-        contributions=(*gained, *shared), reason=request.reason,
-    )  # fmt: skip
+    return done.plan(survivor, receipt, request.reason)
 
 
 def _mergeable(ws: Workspace, caller: Caller, fence: RecordFence) -> Target:
@@ -126,111 +100,6 @@ def _mergeable(ws: Workspace, caller: Caller, fence: RecordFence) -> Target:
     target = save.editable(ws, caller, fence.id, ("page",))
     targets.check_fence(target, fence)
     return target
-
-
-def _check_pair(ws: Workspace, survivor: Target, absorbed: Target) -> None:
-    if survivor.row.id == absorbed.row.id:
-        raise InvalidArgument("a page cannot be merged into itself", id=survivor.row.id)
-    if (survivor.row.type or "") != (absorbed.row.type or ""):
-        raise InvalidArgument(
-            f"{survivor.row.id} is a {survivor.row.type} and {absorbed.row.id} a {absorbed.row.type}; "
-            "only pages of one type are merged"
-        )
-    if survivor.row.partition != absorbed.row.partition:
-        raise InvalidArgument("the two pages lie in different partitions and cannot be merged")
-    chain = merges.targets(ws.database) | {absorbed.row.id: survivor.row.id}
-    if any(merges.resolve(chain, record_id) is None for record_id in chain):
-        raise LifecycleRefused(
-            f"the chain of merges would be longer than {merges.MAX_HOPS}; merge into the page at its "
-            "end instead"
-        )
-
-
-def _gained(survivor: Target, absorbed: Target, identity: list[Value]) -> list[Contribution]:
-    """Return what the survivor takes over, one contribution a value."""
-    record = survivor.record
-    spellings = [absorbed.row.title, *absorbed.record.aliases]
-    known = {names.lookup_key(text) for text in (record.title, *record.aliases)}
-    gained = [Contribution("aliases", text) for text in _new(spellings, known)]
-    known = {names.lookup_key(tag) for tag in record.tags}
-    gained += [Contribution("tags", tag) for tag in _new(absorbed.record.tags, known)]
-    standing = _items(survivor.document, "evidence")
-    for citation in (*_items(absorbed.document, "evidence"), *identity):
-        if citation not in standing:
-            standing.append(citation)
-            gained.append(Contribution("evidence", citation))
-    for key in ("summary",):
-        if not record.summary and absorbed.record.summary:
-            gained.append(Contribution(key, absorbed.record.summary))
-    gained += [
-        Contribution(f"fields.{name}", value)
-        for name, value in absorbed.record.fields.items()
-        if name not in record.fields
-    ]
-    return gained
-
-
-def _shared(ws: Workspace, survivor: Target, absorbed: Target) -> list[Contribution]:
-    """Return what earlier merges gave the survivor and this page would have given too.
-
-    They count as this merge's as well, so that taking back the earlier one does not take them away.
-    """
-    record = absorbed.record
-    spellings = {names.lookup_key(text) for text in (absorbed.row.title, *record.aliases)}
-    tags = {names.lookup_key(tag) for tag in record.tags}
-    citations = _items(absorbed.document, "evidence")
-
-    def has(gain: Contribution) -> bool:
-        if gain.field in ("aliases", "tags"):
-            return names.lookup_key(gain.value) in (spellings if gain.field == "aliases" else tags)
-        if gain.field == "evidence":
-            return gain.value in citations
-        if gain.field == "summary":
-            return bool(record.summary == gain.value)
-        return bool(record.fields.get(gain.field[7:]) == gain.value)
-
-    return [gain for gain in _given(ws, survivor.row.id) if has(gain)]
-
-
-def _given(ws: Workspace, survivor: str, but: str | None = None) -> list[Contribution]:
-    """Return what the merges that stand gave a page, once each, but for that of one page."""
-    given: list[Contribution] = []
-    for merge in merges.into(ws.database, survivor):
-        if merge.absorbed != but:
-            gains = merges.contributions(ws.database, merge.id)
-            given += [gain for gain in gains if gain not in given]
-    return given
-
-
-def _with_gains(document: Document, gained: list[Contribution]) -> Changes:
-    changes: Changes = {}
-    for key in ("aliases", "tags", "evidence"):
-        added = [c.value for c in gained if c.field == key]
-        if added:
-            changes[key] = [*_items(document, key), *added]
-    fields = {c.field[7:]: c.value for c in gained if c.field.startswith("fields.")}
-    if fields:
-        standing = document.fields.get("fields")
-        changes["fields"] = {**(standing if isinstance(standing, dict) else {}), **fields}
-    for contribution in gained:
-        if contribution.field == "summary":
-            changes["summary"] = contribution.value
-    return changes
-
-
-def _conflicts(survivor: Target, absorbed: Target) -> list[dict[str, Any]]:
-    pairs = [
-        (f"fields.{name}", survivor.record.fields[name], value)
-        for name, value in absorbed.record.fields.items()
-        if name in survivor.record.fields and survivor.record.fields[name] != value
-    ]
-    if (
-        survivor.record.summary
-        and absorbed.record.summary
-        and survivor.record.summary != absorbed.record.summary
-    ):
-        pairs.append(("summary", survivor.record.summary, absorbed.record.summary))
-    return [{"field": f, "survivor": mine, "absorbed": theirs} for f, mine, theirs in pairs]
 
 
 def _plan_unmerge(ws: Workspace, request: Unmerge, caller: Caller) -> Plan:
@@ -257,7 +126,10 @@ def _plan_unmerge(ws: Workspace, request: Unmerge, caller: Caller) -> Plan:
     )
     assert back is not None, "its lifecycle changes"
     receipt = drafts.receipt_of(
-        back, reason=request.reason, removed=_by_field(removed), kept=_by_field(kept)
+        back,
+        reason=request.reason,
+        removed=absorbing.by_field(removed),
+        kept=absorbing.by_field(kept),
     )
     return Plan(
         absorbed.row.partition, receipt, tuple(c for c in (back, left) if c is not None),
@@ -273,11 +145,15 @@ def _left_over(
     if revisions.head(ws.database, merge.survivor) is None:
         return None, [], []  # a file named it, and no such page is known
     survivor = targets.load(ws, caller, merge.survivor)
-    others = _given(ws, merge.survivor, but=merge.absorbed)
-    every = merges.contributions(ws.database, merge.id)
+    others = absorbing.given(ws, merge.survivor, but=merge.absorbed)
+    every = [
+        gain
+        for gain in merges.contributions(ws.database, merge.id)
+        if gain.field != merges.COLLAPSED
+    ]
     own = [gain for gain in every if gain not in others]
     changes, removed, kept = _without_gains(survivor.document, own)
-    _as_it_was(ws, survivor, merge, changes)
+    _as_it_was(ws, merge, changes)
     kept += [gain for gain in every if gain in others]
     return drafts.revise(ws, survivor, changes), removed, kept
 
@@ -312,7 +188,7 @@ def _without_gains(
     changes: Changes = {}
     removed: list[Contribution] = []
     kept: list[Contribution] = []
-    lists = {key: _items(document, key) for key in ("aliases", "tags", "evidence")}
+    lists = {key: absorbing.items(document, key) for key in ("aliases", "tags", "evidence")}
     fields = dict(standing) if isinstance(standing := document.fields.get("fields"), dict) else {}
     for gain in contributions:
         (removed if _take(gain, lists, fields, document, changes) else kept).append(gain)
@@ -349,7 +225,7 @@ def _take(
     return True
 
 
-def _as_it_was(ws: Workspace, survivor: Target, merge: Merge, changes: Changes) -> None:
+def _as_it_was(ws: Workspace, merge: Merge, changes: Changes) -> None:
     """Give back an empty key that the survivor had before the merge, instead of removing it."""
     before = revisions.get(ws.database, merge.survivor, merge.survivor_revision - 1)
     if before is None:
@@ -362,26 +238,3 @@ def _as_it_was(ws: Workspace, survivor: Target, merge: Merge, changes: Changes) 
         stood = original.fields.get(key)
         if isinstance(value, Remove) and key in original.fields and stood in (None, "", [], {}):
             changes[key] = stood
-
-
-def _new(values: Iterable[str], known: set[str]) -> Iterable[str]:
-    for value in values:
-        key = names.lookup_key(value)
-        if key and key not in known:
-            known.add(key)
-            yield value
-
-
-def _items(document: Document, key: str) -> list[Value]:
-    value = document.fields.get(key)
-    return list(value) if isinstance(value, list) else [] if value is None else [value]
-
-
-def _by_field(contributions: Iterable[Contribution]) -> dict[str, Any]:
-    found: dict[str, Any] = {}
-    for contribution in contributions:
-        if contribution.field in ("aliases", "tags", "evidence"):
-            found.setdefault(contribution.field, []).append(contribution.value)
-        else:
-            found[contribution.field] = contribution.value
-    return found

@@ -11,6 +11,10 @@ from vault_kg.errors import InvalidArgument
 from vault_kg.operations.base import Request
 
 
+_NOT_THE_QUERY = {"cursor", "limit", "num_results", "last_n", "fields"}
+"""How much is asked for at a time, and how it is shown, may change from page to page."""
+
+
 def encode(request: Request, position: list[Any]) -> str:
     """Return the cursor for what follows a position."""
     text = json.dumps([_query(request), position], ensure_ascii=False, separators=(",", ":"))
@@ -55,6 +59,6 @@ def _foreign() -> InvalidArgument:
 
 
 def _query(request: Request) -> str:
-    asked = request.model_dump(mode="json", exclude={"cursor", "limit"}, exclude_unset=True)
+    asked = request.model_dump(mode="json", exclude=_NOT_THE_QUERY, exclude_defaults=True)
     text = type(request).__name__ + json.dumps(asked, sort_keys=True)
     return hashlib.sha256(text.encode()).hexdigest()[:16]

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import difflib
+import math
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -83,13 +85,13 @@ class RecordView(Model):
     recorded_at: str
     updated_at: str
     summary: str | None = None
-    aliases: list[str] = []
-    tags: list[str] = []
-    dependencies: list[str] = []
-    fields: dict[str, Any] = {}
-    touches: list[str] = []
+    aliases: list[str] = Field(default_factory=list)
+    tags: list[str] = Field(default_factory=list)
+    dependencies: list[str] = Field(default_factory=list)
+    fields: dict[str, Any] = Field(default_factory=dict)
+    touches: list[str] = Field(default_factory=list)
     owner: str | None = None
-    entities: list[str] = []
+    entities: list[str] = Field(default_factory=list)
     from_: str | None = Field(None, alias="from")
     to: str | None = None
     origin: str | None = None
@@ -103,7 +105,7 @@ class RecordView(Model):
     current_id: str | None = Field(
         None, description="The active record that stands for this one now, corrections followed."
     )
-    merged_from: list[str] = []
+    merged_from: list[str] = Field(default_factory=list)
     followed: list[str] = Field([], description="The merged pages that led here.")
     lifecycle_change: dict[str, Any] | None = None
     body: str
@@ -152,16 +154,21 @@ class HistoryView(Model):
 
 @operation("read", RecordView)
 def knowledge_get(ws: Workspace, request: Get, caller: Caller) -> RecordView:
-    """Read one record by its id: every field, its body, revision and hash (the fences of a change),
-    whether default reads see it and why not, and its evidence with the quoted lines. A merged page
-    leads to its survivor. Also as it stood at a revision, a commit or a time."""
+    """Read one record by its id.
+
+    Every field, its body, revision and hash (the fences of a change), whether default reads see
+    it and why not, and its evidence with the quoted lines. A merged page leads to its survivor.
+    Also as it stood at a revision, a commit or a time.
+    """
     return _part(_whole(ws, request, caller), request)
 
 
 @operation("read", HistoryView)
 def knowledge_history(ws: Workspace, request: History, caller: Caller) -> HistoryView:
-    """List a record's revisions, newest first: who changed it, when, how, why and in which commit;
-    with diff also what changed in its file."""
+    """List a record's revisions, newest first.
+
+    Who changed it, when, how, why and in which commit; with diff also what changed in its file.
+    """
     targets.known(ws, caller, request.id)
     found = revisions.history(
         ws.database, request.id, request.limit + 1, paging.offset(request, request.cursor)
@@ -306,6 +313,15 @@ def _resolved(ws: Workspace, record: Record) -> Record:
     )  # fmt: skip
 
 
+def _as_json(value: Any) -> Any:
+    """Return a value with what JSON lacks (.nan, .inf) in the spelling of the file."""
+    if isinstance(value, float) and not math.isfinite(value):
+        return ".nan" if math.isnan(value) else ".inf" if value > 0 else "-.inf"
+    if isinstance(value, Mapping):
+        return {key: _as_json(item) for key, item in value.items()}
+    return [_as_json(item) for item in value] if isinstance(value, list) else value
+
+
 def _current_id(ws: Workspace, caller: Caller, record_id: str) -> str | None:
     final = successors.current(ws.database, record_id)
     return final if final is not None and _seen(ws, caller, final) else None
@@ -316,12 +332,12 @@ def _stated(record: Record) -> dict[str, Any]:
     return {
         "recorded_at": record.recorded_at, "updated_at": record.updated_at,
         "summary": record.summary, "aliases": list(record.aliases), "tags": list(record.tags),
-        "dependencies": list(record.dependencies), "fields": dict(record.fields),
+        "dependencies": list(record.dependencies), "fields": _as_json(record.fields),
         "touches": list(record.touches), "owner": record.owner, "entities": list(record.entities),
         "from_": record.from_id, "to": record.to_id, "origin": record.origin,
         "confidence": record.confidence, "valid_from": record.valid_from,
         "valid_until": record.valid_until, "expires_at": record.expires_at,
-        "supersedes": record.supersedes, "lifecycle_change": dict(change) if change else None,
+        "supersedes": record.supersedes, "lifecycle_change": _as_json(change) if change else None,
         "body": plain_body(record.body), "evidence_total": len(record.evidence),
     }  # fmt: skip
 

@@ -17,7 +17,7 @@ from vault_kg.operations.base import Model, Request
 from vault_kg.operations.caller import Caller
 from vault_kg.operations.workspace import Workspace
 
-Scope = Literal["read", "write", "review", "admin"]
+Scope = Literal["read", "write", "review", "cypher", "admin"]
 
 RequestT = TypeVar("RequestT", bound=Request)
 Handler = Callable[[Workspace, Any, Caller], Model]

@@ -129,23 +129,29 @@ class SaveRelationship(Common):
 
 @operation("write", Receipt)
 def knowledge_save_page(ws: Workspace, request: SavePage, caller: Caller) -> Receipt:
-    """Create a page, or change one that you have looked at. Omitted = unchanged, null = cleared, a
-    list that is sent replaces the one that stands. Bodies are better changed with
-    knowledge_edit_body."""
+    """Create a page, or change one that you have looked at.
+
+    Omitted = unchanged, null = cleared, a list that is sent replaces the one that stands. Bodies
+    are better changed with knowledge_edit_body.
+    """
     return ws.write(caller, "knowledge_save_page", request, lambda: _plan_page(ws, request, caller))
 
 
 @operation("write", Receipt)
 def knowledge_edit_body(ws: Workspace, request: EditBody, caller: Caller) -> Receipt:
-    """Change passages of a page's body: each find must occur exactly once, and nothing else of the
-    file changes."""
+    """Change passages of a page's body.
+
+    Each find must occur exactly once, and nothing else of the file changes.
+    """
     return ws.write(caller, "knowledge_edit_body", request, lambda: _plan_edit(ws, request, caller))
 
 
 @operation("write", Receipt)
 def knowledge_save_claim(ws: Workspace, request: SaveClaim, caller: Caller) -> Receipt:
-    """Record one statement about a page, with the retained source that it comes from. It never
-    replaces another claim; to replace one, use knowledge_correct."""
+    """Record one statement about a page, with the retained source that it comes from.
+
+    It never replaces another claim; to replace one, use knowledge_correct.
+    """
 
     def plan() -> Plan:
         change, warnings = draft_claim(ws, request, caller)
@@ -159,7 +165,9 @@ def knowledge_save_relationship(
     ws: Workspace, request: SaveRelationship, caller: Caller
 ) -> Receipt:
     """Record one relationship between two pages, with the retained source that it comes from.
-    Several may join the same pages."""
+
+    Several may join the same pages.
+    """
 
     def plan() -> Plan:
         change, warnings = draft_relationship(ws, request, caller)

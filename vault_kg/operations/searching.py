@@ -96,13 +96,18 @@ class Hits(Model):
 
 @operation("read", Hits)
 def knowledge_search(ws: Workspace, request: Search, caller: Caller) -> Hits:
-    """Find records and notes by words and by meaning. Each hit has a snippet and the evidence of why
-    it was found; a similarity far below the others' is filler, which minSimilarity leaves out."""
+    """Find records and notes by words and by meaning.
+
+    Each hit has a snippet and the evidence of why it was found; a similarity far below the
+    others' is filler, which minSimilarity leaves out.
+    """
     query = parse_query(request.query)
     wanted = _filter(ws, request, query, caller)
     start = paging.offset(request, request.cursor) or 0
     candidates = max(search.CANDIDATES, start + request.limit + 1)
-    similar, semantic = _similar(ws, request, query, wanted, candidates)
+    similar, semantic = nearest(
+        ws, query, wanted, candidates, mode=request.mode, floor=request.min_similarity
+    )
     ranked = search.rank(
         ws.database,
         query,
@@ -158,11 +163,17 @@ def _spellings(ws: Workspace, types: list[str]) -> set[str]:
     return found
 
 
-def _similar(
-    ws: Workspace, request: Search, query: Query, wanted: Filter, candidates: int
+def nearest(
+    ws: Workspace,
+    query: Query,
+    wanted: Filter,
+    candidates: int,
+    *,
+    mode: search.Mode = "hybrid",
+    floor: float | None = None,
 ) -> tuple[list[Similar], Semantic]:
     """Return the nearest passages, or why there are none; a failing model never fails a search."""
-    if request.mode == "text":
+    if mode == "text":
         return [], Semantic(state="off", reason="text was asked for")
     state = Semantic.model_validate(ws.semantics.state())
     text = " ".join((*query.phrases, *query.terms))
@@ -172,11 +183,9 @@ def _similar(
     if vector is None:
         return [], state.model_copy(update={"state": "degraded", "reason": reason})
     condition, values = wanted.condition()
-    found = ws.semantics.nearest(
-        vector, candidates, condition, values, floor=request.min_similarity
-    )
+    found = ws.semantics.nearest(vector, candidates, condition, values, floor=floor)
     excluded = query.excluded
-    return ([] if excluded and request.mode == "hybrid" else found), state
+    return ([] if excluded and mode == "hybrid" else found), state
 
 
 def _view(shown: Shown) -> HitView:

@@ -46,6 +46,10 @@ class Semantics:
             said["reason"] = f"{coverage.pending} passages are not embedded yet; `vault-kg reindex`"
         return said
 
+    def missing(self) -> str | None:
+        """Return why search by meaning is off, or None where it is on."""
+        return self._reason if self._model() is None else None
+
     def coverage(self) -> dict[str, Any]:
         """Return the state with how many passages have vectors, for status."""
         said = self.state()

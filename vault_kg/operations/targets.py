@@ -252,7 +252,8 @@ def missing(head: Revision) -> MissingFile:
     """Return the error for a record whose file is gone."""
     return MissingFile(
         f"{head.record_id} is known at revision {head.revision}, but its file {head.path} is gone. "
-        f"`vault-kg restore {head.record_id}` brings the last bytes back",
+        f"`vault-kg restore {head.record_id}` brings the last bytes back; a file that was moved is "
+        "found by `vault-kg reindex`",
         id=head.record_id,
         path=head.path,
         revision=head.revision,

@@ -167,14 +167,25 @@ class Workspace:
         self._check_vault(request)
         if not self.scanned:
             self.scan()
-        payload = request.model_dump(mode="json", by_alias=True, exclude_unset=True)
-        payload.pop("requestId", None)
+        payload = request.model_dump(
+            mode="json", by_alias=True, exclude_unset=True, exclude={"request_id"}
+        )
         asked = Request(request.request_id, operation, caller.actor, payload)
         with self.lane.hold():
             self._check_unused(caller, asked)
             entry = self.journal.submit(asked, plan)
         self.outbox.drain()
         return self.receipt(entry.seq)
+
+    def rehearse(self, request: Write, plan: Callable[[], Plan]) -> Plan:
+        """Plan a change as `write` would, and carry nothing out."""
+        self._check_vault(request)
+        if not self.scanned:
+            self.scan()
+        with self.lane.hold():
+            self.journal.finish_accepted()
+            self.journal.require_finished()
+            return plan()
 
     def receipt(self, seq: int) -> Receipt:
         """Return the receipt of a published entry, with its state in Git now."""

@@ -94,6 +94,9 @@ class Record:
     expires_at: str | None = None
     from_id: str | None = None
     to_id: str | None = None
+    predicate: str | None = None
+    pointers: Mapping[str, Value] = field(default_factory=dict)
+    """Ends of a relationship that are named, by `from` or `to`: {group, name, kind?, state?}."""
     body: str = ""
 
     def references(self) -> Iterator[Reference]:
@@ -168,6 +171,8 @@ def _build(reader: _Reader, record_id: str, kind: str) -> Record:
         expires_at=reader.text("expires_at"),
         from_id=reader.required("from") or None if kind == "relationship" else None,
         to_id=reader.required("to") or None if kind == "relationship" else None,
+        predicate=reader.text("predicate") if kind == "relationship" else None,
+        pointers=reader.mapping("pointers") if kind == "relationship" else {},
         body=reader.document.body,
     )
 

@@ -10,28 +10,39 @@ from __future__ import annotations
 
 import itertools
 import json
+import math
 import os
-import socket
 import threading
+import time
 from collections.abc import Callable, Mapping
-from contextlib import suppress
 from typing import Any
 
-from vault_kg.errors import Unavailable, VaultError
+from vault_kg.errors import (
+    Cancelled,
+    InvalidArgument,
+    NotFound,
+    ScopeDenied,
+    Unavailable,
+    VaultError,
+)
+from vault_kg.operations import registry
 from vault_kg.operations.caller import Caller
-from vault_kg.serve import rpc
+from vault_kg.serve import rpc, wire
+from vault_kg.serve.engine import CLOSE
+from vault_kg.serve.wire import Line, MaybeSent
 
 IDLE_SECONDS = 30.0
 IDLE_ENVIRONMENT = "VAULT_KG_ATTACHED_IDLE_SECONDS"
-
-Progress = Callable[[dict[str, Any]], None]
+LOOK_SECONDS = 0.2
+"""How often a call that waits looks whether it was taken back."""
 
 
 class RemoteError(VaultError):
     """A refusal of the service, with its own code."""
 
     def __init__(self, message: str, code: str, data: dict[str, Any]) -> None:
-        super().__init__(message, **data)
+        super().__init__(message)
+        self.data = data
         self._remote = code
 
     def to_dict(self) -> dict[str, Any]:
@@ -42,14 +53,37 @@ class RemoteError(VaultError):
 class Attached:
     """Calls a service. Threads that call at the same time get a connection each."""
 
-    def __init__(self, address: str, idle_seconds: float | None = None) -> None:
-        """Stand for the service at an address; nothing is dialled yet."""
-        self.address = address
-        given = os.environ.get(IDLE_ENVIRONMENT)
-        self._idle = idle_seconds or (float(given) if given else IDLE_SECONDS)
-        self._free: list[_Line] = []
+    def __init__(
+        self,
+        address: Callable[[], str],
+        idle_seconds: float | None = None,
+        *,
+        allow_close: bool = False,
+    ) -> None:
+        """Stand for a service; nothing is dialled yet.
+
+        Args:
+            address: says where it listens, asked at each dialling.
+            idle_seconds: how long to wait for the next line; else what the environment says.
+            allow_close: whether a call may stop the service.
+
+        Raises:
+            InvalidArgument: the environment says something else than a number of seconds.
+        """
+        self._address = address
+        self._idle = idle_seconds if idle_seconds is not None else _idle_seconds()
+        self._allow_close = allow_close
+        self._free: list[Line] = []
         self._lock = threading.Lock()
         self._ids = itertools.count(1)
+
+    @property
+    def can_close(self) -> bool:
+        """Whether `knowledge_close` is let through."""
+        return self._allow_close
+
+    def start(self) -> None:
+        """Do nothing: the service is dialled at the first call."""
 
     def check(self) -> None:
         """Dial now.
@@ -59,61 +93,104 @@ class Attached:
         """
         self._give_back(self._dial())
 
-    def call(
-        self, name: str, arguments: Mapping[str, Any], caller: Caller, progress: Progress | None = None
-    ) -> dict[str, Any]:
+    def call(self, name: str, arguments: Mapping[str, Any], caller: Caller) -> dict[str, Any]:
         """Call an operation of the service.
 
         Args:
             name: the operation.
             arguments: its arguments.
-            caller: whose name is recorded; what it may do is for the service to say.
-            progress: told each progress frame.
+            caller: whose name is recorded, what it may do and see, who is told the progress, and
+                who may take the call back. The service's own limits hold besides.
 
         Raises:
             Unavailable: the service cannot be reached, was lost in the middle, or fell silent.
+            Cancelled: the caller took it back.
             VaultError: a refusal, with the code that the service gave.
         """
+        self._check(name, arguments, caller)
         request_id = next(self._ids)
         params = {**arguments, "_actor": caller.actor, "_progress_token": request_id}
+        if caller.partitions is not None:
+            params["_partitions"] = sorted(caller.partitions)
         request = {"jsonrpc": "2.0", "id": request_id, "method": name, "params": params}
-        line = self._send(rpc.encode(request))
+        line = self._send(rpc.encode(request), name)
         try:
-            answer = line.receive(request_id, progress)
+            answer = self._await(line, request_id, caller)
         except (OSError, ValueError) as error:
             line.close()
-            raise _lost(self.address, name, error, self._idle) from None
+            raise self._lost(name, error) from None
+        except BaseException:
+            line.close()
+            raise
         self._give_back(line)
         if "error" in answer:
             raise _refused(answer["error"])
-        return dict(answer["result"])
+        return dict(answer.get("result") or {})
 
-    def close(self) -> None:
+    def stop(self) -> None:
         """Close all connections."""
         with self._lock:
             for line in self._free:
                 line.close()
             self._free.clear()
 
-    def _send(self, data: bytes) -> _Line:
-        """Write a request; a kept connection that turns out to be dead is replaced, once."""
-        kept = self._take()
-        if kept is not None:
-            try:
-                kept.send(data)
-            except OSError:
-                kept.close()
-            else:
-                return kept
+    def _check(self, name: str, arguments: Mapping[str, Any], caller: Caller) -> None:
+        """Refuse what this process does not let through, whatever the service would say."""
+        ours = [key for key in arguments if key.startswith("_")]
+        if ours:
+            raise InvalidArgument(f"{name}: {', '.join(ours)}: unknown key")
+        operation = registry.operations().get(name)
+        scope = operation.scope if operation else "admin"
+        if (operation is None and name != CLOSE) or (name == CLOSE and not self._allow_close):
+            raise NotFound(
+                f"there is no operation {name!r}; `vault-kg operations` lists them", name=name
+            )
+        if scope not in caller.scopes:
+            held = ", ".join(sorted(caller.scopes)) or "none"
+            raise ScopeDenied(
+                f"{name} needs the scope {scope!r}; this caller holds {held}", scope=scope
+            )
+
+    def _await(self, line: Line, request_id: int, caller: Caller) -> dict[str, Any]:
+        """Return the answer of a request; each line of it re-arms the idle time."""
+        deadline = time.monotonic() + self._idle
+        while True:
+            if caller.cancelled():
+                raise Cancelled("the call was taken back; a change may have been carried out")
+            left = deadline - time.monotonic()
+            if left <= 0:
+                raise TimeoutError
+            said = line.read_line(min(left, LOOK_SECONDS))
+            message = None if said is None else _message(said)
+            if message is None or message["id"] not in (request_id, None):
+                continue  # of no call that is still waited for
+            if message.get("type") != "progress":
+                return message
+            deadline = time.monotonic() + self._idle
+            caller.report(*_progress(message))
+
+    def _send(self, data: bytes, name: str) -> Line:
+        """Write a request; where that breaks, once more over a new connection."""
+        line = self._take() or self._dial()
+        try:
+            line.send(data, self._idle)
+            return line
+        except MaybeSent as error:
+            line.close()
+            raise self._lost(name, error) from None
+        except OSError:
+            line.close()
         line = self._dial()
         try:
-            line.send(data)
+            line.send(data, self._idle)
         except OSError as error:
             line.close()
-            raise _unreachable(self.address, error) from None
+            if isinstance(error, MaybeSent):
+                raise self._lost(name, error) from None
+            raise self._unreachable(error) from None
         return line
 
-    def _take(self) -> _Line | None:
+    def _take(self) -> Line | None:
         with self._lock:
             while self._free:
                 line = self._free.pop()
@@ -122,86 +199,73 @@ class Attached:
                 line.close()
         return None
 
-    def _give_back(self, line: _Line) -> None:
+    def _give_back(self, line: Line) -> None:
         with self._lock:
             self._free.append(line)
 
-    def _dial(self) -> _Line:
+    def _dial(self) -> Line:
         try:
-            return _Line(self.address, self._idle)
+            return wire.dial(self._address(), self._idle)
         except OSError as error:
-            raise _unreachable(self.address, error) from None
+            raise self._unreachable(error) from None
+
+    def _unreachable(self, error: OSError) -> Unavailable:
+        address = self._address()
+        return Unavailable(
+            f"no service answers at {address} ({error.strerror or error}); start it with "
+            "`vault-kg serve` and call again",
+            address=address,
+        )
+
+    def _lost(self, name: str, error: Exception) -> Unavailable:
+        silent = isinstance(error, TimeoutError)
+        what = f"the service said nothing for {self._idle:g} s" if silent else (
+            "connection lost mid-call"
+        )  # fmt: skip
+        return Unavailable(
+            f"{what}: whether {name} was carried out is not known. Repeat it with the same "
+            "requestId, or ask knowledge_resume",
+            address=self._address(),
+            operation=name,
+        )
 
 
-class _Line:
-    """One connection, used for one call at a time."""
-
-    def __init__(self, address: str, idle: float) -> None:
-        self._socket = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
-        self._idle = idle
-        self._socket.settimeout(idle)
-        try:
-            self._socket.connect(address)
-        except OSError:
-            self._socket.close()
-            raise
-        self._lines = self._socket.makefile("rb")
-
-    def is_alive(self) -> bool:
-        """Say whether the other side has not closed; an idle connection has nothing to read."""
-        self._socket.setblocking(False)
-        try:
-            return self._socket.recv(1, socket.MSG_PEEK) != b""
-        except BlockingIOError:
-            return True
-        except OSError:
-            return False
-        finally:
-            self._socket.settimeout(self._idle)
-
-    def send(self, data: bytes) -> None:
-        self._socket.sendall(data)
-
-    def receive(self, request_id: int, progress: Progress | None) -> dict[str, Any]:
-        """Read lines until the answer of this request; each line re-arms the idle time."""
-        while True:
-            line = self._lines.readline()
-            if not line.endswith(b"\n"):
-                raise ConnectionError("the connection closed in the middle of the call")
-            message = json.loads(line)
-            if message.get("id") != request_id:
-                continue
-            if message.get("type") == "progress":
-                if progress is not None:
-                    progress(message)
-                continue
-            return dict(message)
-
-    def close(self) -> None:
-        with suppress(OSError):
-            self._lines.close()
-            self._socket.close()
+def _idle_seconds() -> float:
+    given = os.environ.get(IDLE_ENVIRONMENT)
+    try:
+        seconds = float(given) if given else IDLE_SECONDS
+    except ValueError:
+        seconds = math.nan
+    if not 0 < seconds < math.inf:
+        raise InvalidArgument(f"{IDLE_ENVIRONMENT}={given}: must be a number of seconds above 0")
+    return seconds
 
 
-def _refused(error: dict[str, Any]) -> VaultError:
-    data = dict(error.get("data") or {})
+def _message(line: bytes) -> dict[str, Any]:
+    """Read a line of the service.
+
+    Raises:
+        ValueError: it is no message of the protocol.
+    """
+    message = json.loads(line)
+    if not isinstance(message, dict) or "id" not in message:
+        raise ValueError("not a message")
+    if message.get("type") == "progress" or "result" in message or "error" in message:
+        return message
+    raise ValueError("not an answer")
+
+
+def _progress(message: dict[str, Any]) -> tuple[int, int, str]:
+    done, total = (message.get(key) for key in ("progress", "total"))
+    return (
+        done if isinstance(done, int) else 0,
+        total if isinstance(total, int) else 0,
+        str(message.get("message") or ""),
+    )
+
+
+def _refused(error: Any) -> VaultError:
+    told = error if isinstance(error, dict) else {}
+    data = dict(told.get("data") or {})
     code = str(data.pop("code", "error"))
-    return RemoteError(str(error.get("message", "")), code, data)
-
-
-def _unreachable(address: str, error: OSError) -> Unavailable:
-    return Unavailable(
-        f"no service answers at {address} ({error.strerror or error}); start it with `vault-kg serve`",
-        address=address,
-    )
-
-
-def _lost(address: str, name: str, error: Exception, idle: float) -> Unavailable:
-    silent = isinstance(error, TimeoutError)
-    what = f"the service said nothing for {idle:g} s" if silent else "connection lost mid-call"
-    return Unavailable(
-        f"{what}: whether {name} was carried out is not known. Repeat it with the same requestId, or "
-        "ask knowledge_resume",
-        address=address,
-        operation=name,
-    )
+    return RemoteError(str(told.get("message", "the service refused")), code, data)

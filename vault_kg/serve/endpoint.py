@@ -1,13 +1,16 @@
 """Where a vault's service listens, and that there is only one.
 
-On Unix a socket `.vault-kg/service.sock` that only its owner can reach; on Windows a named pipe whose
-name follows from the socket's path. `.vault-kg/service.endpoint` names it for clients.
+On Unix a socket `.vault-kg/service.sock` that only its owner can reach; on Windows a named pipe
+whose name follows from the socket's path. `.vault-kg/service.endpoint` names it for clients.
 """
 
 from __future__ import annotations
 
 import hashlib
 import os
+import socket
+import stat
+import struct
 import sys
 import tempfile
 from pathlib import Path
@@ -16,10 +19,13 @@ from filelock import FileLock, Timeout
 
 from vault_kg.errors import Unavailable
 
+PRIVATE = ".vault-kg"
 SOCKET, NAME_FILE, LOCK, PID = "service.sock", "service.endpoint", "service.lock", "service.pid"
+
 LONGEST_SOCKET_PATH = 100
 """A Unix socket's path has at most 107 bytes on Linux and 103 on macOS."""
 
+_PIPES = "\\\\.\\pipe\\"
 _FNV_OFFSET, _FNV_PRIME = 0xCBF29CE484222325, 0x100000001B3
 
 
@@ -34,7 +40,7 @@ class Endpoint:
     @property
     def address(self) -> str:
         """The socket's path, or the pipe's name."""
-        path = self._private / SOCKET
+        path = self._private.absolute() / SOCKET
         if sys.platform == "win32":
             return pipe_name(path)
         if len(os.fsencode(path)) <= LONGEST_SOCKET_PATH:
@@ -46,7 +52,8 @@ class Endpoint:
         """Become the one service of the vault; what a dead one left is cleared away.
 
         Raises:
-            Unavailable: another process serves it; says which.
+            Unavailable: another process serves it, which is named; or the place for the socket is
+                not ours alone.
         """
         try:
             self._lock.acquire(timeout=0)
@@ -56,17 +63,24 @@ class Endpoint:
                 f"this vault is served already, by process {pid or 'unknown'}; use that one "
                 "(`vault-kg mcp --connect`), or stop it first",
                 pid=pid,
-                address=self.address,
+                address=find(self._private),
             ) from None
-        address = Path(self.address)
-        if sys.platform != "win32":
-            address.parent.mkdir(mode=0o700, exist_ok=True)
-            address.unlink(missing_ok=True)
-        (self._private / PID).write_text(f"{os.getpid()}\n", encoding="utf-8")
+        try:
+            self._clear_address()
+            (self._private / PID).write_text(f"{os.getpid()}\n", encoding="utf-8")
+        except BaseException:
+            self._lock.release()
+            raise
 
     def announce(self) -> None:
         """Write down where the service listens."""
         (self._private / NAME_FILE).write_text(f"{self.address}\n", encoding="utf-8")
+
+    def is_reachable(self) -> bool:
+        """Say whether clients can still find the service: its files are where it put them."""
+        if not (self._private / NAME_FILE).exists():
+            return False
+        return sys.platform == "win32" or Path(self.address).exists()
 
     def release(self) -> None:
         """Leave nothing behind."""
@@ -75,6 +89,14 @@ class Endpoint:
         for name in (NAME_FILE, PID):
             (self._private / name).unlink(missing_ok=True)
         self._lock.release()
+
+    def _clear_address(self) -> None:
+        if sys.platform == "win32":
+            return
+        address = Path(self.address)
+        if address.parent != self._private.absolute():
+            _make_own_folder(address.parent)
+        address.unlink(missing_ok=True)
 
     def _read_pid(self) -> int | None:
         try:
@@ -91,16 +113,53 @@ def find(private: Path) -> str:
         return Endpoint(private).address
 
 
-def pipe_name(socket: Path | str) -> str:
+def named(text: str) -> str:
+    r"""Return the address that a person means by a text.
+
+    Args:
+        text: a socket's path, a pipe's name, an endpoint file, or a vault's folder.
+    """
+    path = Path(text)
+    if text.startswith(_PIPES):
+        return text
+    if path.is_dir():
+        return find(path.absolute() / PRIVATE)
+    if path.name == NAME_FILE or (path.is_file() and path.suffix == ".endpoint"):
+        return find(path.absolute().parent)
+    return pipe_name(path.absolute()) if sys.platform == "win32" else str(path.absolute())
+
+
+def is_trusted(connection: socket.socket) -> bool:
+    """Say whether the other side runs as this user or as root, where the platform tells."""
+    if sys.platform != "linux" or connection.family != socket.AF_UNIX:
+        return True
+    found = connection.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, struct.calcsize("3i"))
+    _, uid, _ = struct.unpack("3i", found)
+    return uid in (0, os.getuid())
+
+
+def pipe_name(socket_path: Path | str) -> str:
     r"""Return the Windows pipe of a socket path: `\\.\pipe\vault-kg-<16 hex digits>`.
 
-    The digits are FNV-1a (64 bits) of the absolute path's UTF-8 bytes, lower-cased, with `/` as `\`, so
-    that a client that cannot read the endpoint file can compute them.
+    The digits are FNV-1a (64 bits) of the absolute path's UTF-8 bytes, lower-cased and with `/` as
+    `\`, so that a client that cannot read the endpoint file can compute them.
     """
-    text = str(socket)
-    if text.startswith("\\\\.\\pipe\\"):
+    text = str(socket_path)
+    if text.startswith(_PIPES):
         return text
     number = _FNV_OFFSET
     for byte in text.lower().replace("/", "\\").encode():
         number = ((number ^ byte) * _FNV_PRIME) & 0xFFFFFFFFFFFFFFFF
-    return f"\\\\.\\pipe\\vault-kg-{number:016x}"
+    return f"{_PIPES}vault-kg-{number:016x}"
+
+
+def _make_own_folder(folder: Path) -> None:
+    """Make a folder in a place for everybody, and hold that it is ours and closed to others."""
+    folder.mkdir(mode=0o700, exist_ok=True)
+    found = folder.lstat()
+    if not stat.S_ISDIR(found.st_mode) or found.st_uid != os.getuid() or found.st_mode & 0o077:
+        raise Unavailable(
+            f"{folder} is not a folder of this user alone (mode 0700), so that no socket can be "
+            "put there; remove it, or move the vault to a shorter path",
+            path=str(folder),
+        )

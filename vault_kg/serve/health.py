@@ -4,9 +4,11 @@
 | --- | --- | --- | --- |
 | healthy | true | true | ready, nobody writes |
 | busy | true | false | alive; a write or a rebuild is at work (`activity`, `progress`) |
-| degraded | false | false | alive, and the vault cannot be served (`reason`) |
+| degraded | false | false | alive, and the vault cannot be served (`reason`, `code`) |
 
-Source: the health check contract of the service seed.
+Source: the health check contract of the service seed. Activities: `opening`, `writing`, and the
+names of long jobs, which have `progress` as soon as their extent is known. A vault is ready when
+its files were looked at once.
 """
 
 from __future__ import annotations
@@ -28,18 +30,28 @@ class Health:
         try:
             workspace = self._keeper.opened()
         except VaultError as error:
-            return {
-                "ok": False, "healthy": False, "state": "degraded", "reason": error.message,
-                "code": error.code,
-            }  # fmt: skip
+            return _degraded(error)
         if workspace is None:
-            return {"ok": True, "healthy": False, "state": "busy", "activity": "opening"}
+            return _busy("opening")
         job = workspace.job
         if job is not None:
-            return {
-                "ok": True, "healthy": False, "state": "busy", "activity": job.activity,
-                "progress": {"done": job.done, "total": job.total},
-            }  # fmt: skip
+            return _busy(job.activity, progress={"done": job.done, "total": job.total})
+        if not self._keeper.has_looked():
+            return _busy("indexing")
         if workspace.lane.is_held():
-            return {"ok": True, "healthy": False, "state": "busy", "activity": "writing"}
+            return _busy("writing")
         return {"ok": True, "healthy": True, "state": "healthy"}
+
+
+def _busy(activity: str, **more: Any) -> dict[str, Any]:
+    return {"ok": True, "healthy": False, "state": "busy", "activity": activity, **more}
+
+
+def _degraded(error: VaultError) -> dict[str, Any]:
+    return {
+        "ok": False,
+        "healthy": False,
+        "state": "degraded",
+        "reason": error.message,
+        "code": error.code,
+    }

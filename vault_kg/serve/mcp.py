@@ -10,8 +10,8 @@ import asyncio
 import json
 import logging
 import time
+from concurrent.futures import CancelledError
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any, BinaryIO
 
 import anyio
@@ -27,13 +27,13 @@ from vault_kg.operations import registry
 from vault_kg.operations.caller import AGENT_SCOPES, Caller
 from vault_kg.operations.registry import Operation
 from vault_kg.serve import answers, schemas, stdio
-from vault_kg.serve.keeper import Keeper
+from vault_kg.serve.engine import CLOSE, Engine
+from vault_kg.serve.rpc import one_line
 
 log = logging.getLogger(__name__)
 
 NAME = "vault-kg"
 READERS, WRITERS = 8, 4
-MAX_ACTOR = 100
 PROGRESS_SECONDS = 0.2
 
 
@@ -55,28 +55,26 @@ class Offer:
         return operation.scope in self.scopes and operation.toolset in self.toolsets
 
 
-def serve(root: Path, state: Path | None, offer: Offer, wire: BinaryIO) -> None:
+def serve(engine: Engine, offer: Offer, wire: BinaryIO) -> None:
     """Serve a vault until standard input closes.
 
     Args:
-        root: the vault's folder.
-        state: its state, where it is not in the default place.
+        engine: runs the calls.
         offer: what is offered.
         wire: standard output, as `stdio.claim_output` returned it.
     """
     logging.basicConfig(level=logging.WARNING, format="%(levelname)s %(message)s")
-    keeper = Keeper(root, state)
     try:
-        anyio.run(_run, Tools(keeper, offer), keeper, wire)
+        anyio.run(_run, engine, offer, wire)
     except* (BrokenPipeError, anyio.BrokenResourceError):
         log.info("the client is gone")
     finally:
-        keeper.stop()
+        engine.stop()
 
 
-async def _run(tools: Tools, keeper: Keeper, wire: BinaryIO) -> None:
-    server = make_server(tools)
-    keeper.start()
+async def _run(engine: Engine, offer: Offer, wire: BinaryIO) -> None:
+    server = make_server(Tools(engine, offer))
+    engine.start()
     async with stdio.messages(wire) as (received, send):
         await server.run(received, send, server.create_initialization_options())
 
@@ -93,6 +91,15 @@ def make_server(tools: Tools) -> Server[Any]:
     )
 
 
+_CLOSING = {
+    "name": CLOSE,
+    "description": "Close the vault: this server, or the service that it is attached to, ends.",
+    "inputSchema": {"type": "object"},
+    "outputSchema": {"type": "object"},
+    "annotations": {"destructiveHint": True, "idempotentHint": True},
+}
+
+
 class _Progress:
     """Tells a client that asked for it how far something long is; called in a worker thread."""
 
@@ -106,10 +113,15 @@ class _Progress:
         if self._token is None or (time.monotonic() < self._next and done < total):
             return
         self._next = time.monotonic() + PROGRESS_SECONDS
-        anyio.from_thread.run(
-            self._session.send_progress_notification,
-            self._token, done, total or None, what, self._request,
-        )  # fmt: skip
+        try:
+            anyio.from_thread.run(
+                self._session.send_progress_notification,
+                self._token, done, total or None, what, self._request,
+            )  # fmt: skip
+        except (
+            CancelledError, RuntimeError, anyio.ClosedResourceError, anyio.BrokenResourceError,
+        ):  # fmt: skip
+            self._token = None  # nobody listens; the work goes on, or ends at its next step
 
 
 def _cancelled() -> bool:
@@ -124,8 +136,8 @@ def _cancelled() -> bool:
 class Tools:
     """The tools of one server process."""
 
-    def __init__(self, keeper: Keeper, offer: Offer) -> None:
-        self._keeper = keeper
+    def __init__(self, engine: Engine, offer: Offer) -> None:
+        self._engine = engine
         self._offer = offer
         self._readers: anyio.CapacityLimiter | None = None
         self._writers: anyio.CapacityLimiter | None = None
@@ -139,7 +151,8 @@ class Tools:
         """Answer `tools/list`."""
         if self._list is None:
             offered = [o for o in registry.operations().values() if self._offer.includes(o)]
-            tools = [types.Tool.model_validate(tool) for tool in schemas.describe(offered)]
+            listed = schemas.describe(offered) + ([_CLOSING] if self._can_close else [])
+            tools = [types.Tool.model_validate(tool) for tool in listed]
             self._list = types.ListToolsResult(tools=tools)
         return self._list
 
@@ -171,11 +184,9 @@ class Tools:
             return _refused({"code": "error", "message": message, "data": {}})
 
     def _answer(self, name: str, arguments: dict[str, Any], caller: Caller) -> types.CallToolResult:
-        workspace = self._keeper.workspace()
-
         def ask(asked: dict[str, Any]) -> dict[str, Any]:
             anyio.from_thread.check_cancelled()
-            return registry.call(workspace, name, asked, caller)
+            return self._engine.call(name, asked, caller)
 
         operation = registry.operations().get(name)
         if operation is None:
@@ -195,8 +206,11 @@ class Tools:
             return self._offer.actor
         client = ctx.session.client_params
         name = client.client_info.name if client else ""
-        clean = "".join(c for c in " ".join(name.split()) if c.isprintable())
-        return clean[:MAX_ACTOR] or "mcp"
+        return one_line(name) or "mcp"
+
+    @property
+    def _can_close(self) -> bool:
+        return self._engine.can_close and "admin" in self._offer.scopes
 
 
 def _result(answer: Any, text: Any, *, refused: bool = False) -> types.CallToolResult:

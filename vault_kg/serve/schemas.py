@@ -9,6 +9,7 @@ words, in the order of their use to a model. Nothing is validated here; the regi
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -35,6 +36,8 @@ confirms.
 - Lists carry count, total and nextCursor; send it as cursor, with the same arguments, to go on. \
 asOf takes one of revision, commit (Git) and time. expectedVaultId is taken by every change.
 - An error has code, message and data; the message says what to do next."""
+
+_CLAUSE = re.compile(r"[:;] ")
 
 _SHARED = frozenset({"requestId", "id", "expectedRevision", "expectedHash"})
 """Described in the instructions, not in each tool."""
@@ -89,11 +92,19 @@ def compact(value: Any) -> str:
 def _tool(operation: Operation) -> dict[str, Any]:
     return {
         "name": operation.name,
-        "description": operation.description.partition(". ")[0].rstrip(".") + ".",
+        "description": _sayings(operation.description)[0],
         "inputSchema": _input(operation),
         "outputSchema": {"type": "object"},
         "annotations": _annotations(operation),
     }
+
+
+def _sayings(description: str) -> list[str]:
+    """Return a description in growing lengths: a first clause, a first sentence, two, and so on."""
+    sentences = description.rstrip(".").split(". ")
+    said = [". ".join(sentences[:count]) + "." for count in range(1, len(sentences) + 1)]
+    clause = _CLAUSE.split(sentences[0], maxsplit=1)[0] + "."
+    return [clause, *said] if len(clause) < len(said[0]) else said
 
 
 def _annotations(operation: Operation) -> dict[str, bool]:
@@ -105,8 +116,8 @@ def _annotations(operation: Operation) -> dict[str, bool]:
 def _more(operation: Operation, tool: dict[str, Any]) -> Iterator[_More]:
     """Yield what else could be said of a tool, ranked by its use to a model.
 
-    What must be sent comes first, then what a change means, what may be sent, what a read means,
-    and what is always in the result.
+    What must be sent comes first, then what a change means, the whole first sentence of a read,
+    what may be sent, what else a read means, and what is always in the result.
     """
     schema = operation.request.model_json_schema(by_alias=True)
     listed = tool["inputSchema"]["properties"]
@@ -116,10 +127,10 @@ def _more(operation: Operation, tool: dict[str, Any]) -> Iterator[_More]:
             before = listed[name].get("description")
             rank = 0.0 if name in schema.get("required", ()) else 2.0
             yield _More(rank, listed[name], "description", f"{before}: {said}" if before else said)
-    sentences = operation.description.rstrip(".").split(". ")
-    for count in range(2, len(sentences) + 1):
-        rank = (3.0 if operation.read_only else 1.0) + count / 100
-        yield _More(rank, tool, "description", ". ".join(sentences[:count]) + ".")
+    for place, said in enumerate(_sayings(operation.description)[1:]):
+        rank = (3.0 if operation.read_only else 1.0) + place / 100
+        rank = 1.5 if operation.read_only and ". " not in said else rank
+        yield _More(rank, tool, "description", said)
     result = operation.result.model_json_schema(by_alias=True, mode="serialization")
     if result.get("required"):
         yield _More(4, tool["outputSchema"], "required", result["required"])

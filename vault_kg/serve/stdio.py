@@ -81,7 +81,7 @@ class _Relay:
         async with self._forward:
             async for item in self._source:
                 if isinstance(item, Exception):
-                    await self._refuse_line()
+                    await self._refuse_line(item)
                 else:
                     self._note_request(item.message)
                     await self._forward.send(item)
@@ -97,7 +97,11 @@ class _Relay:
                 await self._sink.send(item)
                 self._note_answer(item.message)
 
-    async def _refuse_line(self) -> None:
+    async def _refuse_line(self, problem: Exception) -> None:
+        from pydantic import ValidationError
+
+        if isinstance(problem, ValidationError) and _is_blank(problem.errors()[0]["input"]):
+            return
         from mcp.shared.message import SessionMessage
         from mcp_types import PARSE_ERROR, ErrorData, JSONRPCError
 
@@ -123,3 +127,7 @@ class _Relay:
         if left > 0:
             self._open[request_id] = left
         self._answered.set()
+
+
+def _is_blank(line: Any) -> bool:
+    return isinstance(line, str) and not line.strip()

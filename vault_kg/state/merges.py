@@ -10,6 +10,7 @@ from typing import Any
 from vault_kg.state.database import Database
 
 MAX_HOPS = 8
+COLLAPSED = "collapsed"
 
 
 @dataclass(frozen=True)
@@ -30,10 +31,16 @@ class Merge:
 
 @dataclass(frozen=True)
 class Contribution:
-    """One value that a merge added to a field of its survivor."""
+    """One value that a merge added to a field of its survivor.
+
+    The field `COLLAPSED` is of no page: its value `{record, into}` names a relationship that the
+    merge made a duplicate of another one, or (`into` None) one of a page with itself.
+    """
 
     field: str
     value: Any
+    of: str | None = None
+    """The absorbed page whose merge it belongs to, where an entry holds several merges."""
 
 
 _COLUMNS = (
@@ -97,6 +104,18 @@ def contributions(db: Database, merge_id: int) -> list[Contribution]:
         "SELECT field, value FROM merge_contribution WHERE merge = ? ORDER BY ordinal", (merge_id,)
     )
     return [Contribution(field, json.loads(value)) for field, value in rows]
+
+
+def collapsed(db: Database) -> dict[str, str | None]:
+    """Return the relationships that standing merges collapsed, with what each is a duplicate of."""
+    rows = db.rows(
+        "SELECT merge_contribution.value FROM merge_contribution "
+        "JOIN merge ON merge.id = merge_contribution.merge "
+        "WHERE field = ? AND undone_by IS NULL ORDER BY merge.id, ordinal",
+        (COLLAPSED,),
+    )
+    found = (json.loads(value) for (value,) in rows)
+    return {each["record"]: each["into"] for each in found}
 
 
 def targets(db: Database) -> dict[str, str]:

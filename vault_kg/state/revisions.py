@@ -99,13 +99,13 @@ def heads(db: Database) -> dict[str, Revision]:
 
 
 def head_at_path(db: Database, path: str) -> Revision | None:
-    """Return the record whose standing revision lies at a path."""
-    rows = db.rows(
+    """Return the record whose standing revision lies at a path: the newest, where one came after."""
+    row = db.row(
         f"SELECT {_COLUMNS} FROM revision r WHERE path = ? AND revision = "
-        "(SELECT max(revision) FROM revision WHERE record_id = r.record_id)",
+        "(SELECT max(revision) FROM revision WHERE record_id = r.record_id) ORDER BY seq DESC",
         (path,),
     )
-    return Revision(*rows[-1]) if rows else None
+    return Revision(*row) if row else None
 
 
 def history(db: Database, record_id: str, limit: int, below: int | None = None) -> list[HistoryRow]:

@@ -119,10 +119,10 @@ def look(path: Path) -> Found:
 
 
 def stamp(root: Path, relative: str) -> Stamp | None:
-    """Return a file's stamp, or None where there is no regular file of that name."""
+    """Return a file's stamp, or None where the vault has no regular file of that name."""
     try:
-        found = os.lstat(root / relative)
-    except (FileNotFoundError, NotADirectoryError):
+        found = os.lstat(paths.resolve(root, relative))
+    except (FileNotFoundError, NotADirectoryError, UnsafePath):
         return None
     return Stamp.of(found) if stat.S_ISREG(found.st_mode) else None
 

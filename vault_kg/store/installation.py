@@ -16,6 +16,8 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from vault_kg.errors import UnsafePath
+from vault_kg.state import journal as rows
+from vault_kg.state.database import Database
 from vault_kg.state.journal import FileRow
 from vault_kg.store import files, paths
 from vault_kg.store.failpoints import reach
@@ -84,18 +86,28 @@ class Installation:
             place.clear(recorded)
 
 
-def sweep(folder: Path, unfinished: Sequence[int]) -> None:
-    """Remove what dead processes left of entries that are finished.
+def sweep(root: Path, folder: Path, database: Database) -> None:
+    """Remove what dead processes left of entries that are finished; the caller holds the lane.
 
     Args:
+        root: the vault's folder.
         folder: the private folder for prepared files.
-        unfinished: entries that still need theirs.
+        database: says which entries still need theirs.
     """
     with contextlib.suppress(OSError):  # swept the next time
+        unfinished = {entry.seq for entry in rows.unfinished(database)}
         for left in folder.iterdir():
-            seq = left.name.partition("-")[0]
+            seq, _, ordinal = left.name.partition("-")
             if not seq.isdigit() or int(seq) not in unfinished:
-                left.unlink(missing_ok=True)
+                _sweep_one(root, left, database, seq, ordinal)
+
+
+def _sweep_one(root: Path, left: Path, database: Database, seq: str, ordinal: str) -> None:
+    changed = rows.files(database, int(seq)) if seq.isdigit() else []
+    if ordinal.isdigit() and int(ordinal) < len(changed):
+        _Place(root, changed[int(ordinal)], left).clear(None)
+    elif not left.is_dir():
+        left.unlink(missing_ok=True)  # written in part, or of a database that is no more
 
 
 class _Place:
@@ -106,6 +118,7 @@ class _Place:
         self._path = file.path
         self._before = file.before
         self._after = file.after
+        self._hashes = (file.before_hash, file.after_hash)
         self._prepared = prepared
         self._target = root.joinpath(*file.path.split("/"))
         self._folders: list[Path] = []
@@ -192,7 +205,9 @@ class _Place:
         return files.look(self._target)
 
     def _is_ours(self, found: Found) -> bool:
-        return found.holds(None) or found.holds(self._before) or found.holds(self._after)
+        if found.special or found.content is None:
+            return not found.special
+        return files.content_hash(found.content) in self._hashes
 
     def _replace(self, before: bytes) -> None:
         self._resolve()

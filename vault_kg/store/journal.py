@@ -88,7 +88,7 @@ class Plan:
     guards: tuple[Guard, ...] = ()
     merges: tuple[Merge, ...] = ()
     contributions: tuple[Contribution, ...] = ()
-    """What the one merge of this plan adds to its survivor."""
+    """What the merges of this plan add to their survivor."""
     undo_merge: str | None = None
     """The absorbed page whose merge this plan takes back."""
     reason: str | None = None
@@ -178,8 +178,8 @@ class Journal:
                 continue  # told to the one who repeats or resumes that request
             except (WriteFailed, Busy):
                 break  # told by `require_finished`
-        left = [entry.seq for entry in rows.unfinished(self.vault.database)] if unfinished else []
-        sweep(self.vault.temporaries, left)
+        sweep(self.vault.root, self.vault.temporaries, self.vault.database)
+        left = {entry.seq for entry in rows.unfinished(self.vault.database)} if unfinished else ()
         return [entry.request_id for entry in unfinished if entry.seq not in left]
 
     def require_finished(self) -> None:
@@ -248,11 +248,11 @@ class Journal:
             with self.vault.database.write():
                 self._publish(entry, self.now())
                 reach("publish.inside")
-                installation.clear()
         except (WriteFailed, Busy, Unavailable):
             self._abandon(entry, installation)
             raise
         reach("publish.after")
+        installation.clear()
         return self._entry(seq)
 
     def _install(self, entry: Entry, changed: list[FileRow], installation: Installation) -> None:
@@ -295,8 +295,8 @@ class Journal:
         with self.vault.database.write():
             conflicts.add(self.vault.database, found)
             rows.set_state(self.vault.database, entry.seq, rows.CONFLICTED)
-            installation.clear(met.found)
         reach("conflict.recorded")
+        installation.clear(met.found)
 
     def _present(self, path: str) -> bytes | None:
         try:
@@ -324,7 +324,8 @@ class Journal:
             guards.add(database, Guard(**guard))
         gained = [Contribution(**c) for c in effects["contributions"]]
         for merge in effects["merges"]:
-            merges.add(database, Merge(**{**merge, "seq": entry.seq}), gained)
+            own = [gain for gain in gained if gain.of in (None, merge["absorbed"])]
+            merges.add(database, Merge(**{**merge, "seq": entry.seq}), own)
         if effects["undo_merge"]:
             merges.undo(database, effects["undo_merge"], entry.seq)
         for record_id, path in effects["moves"]:
@@ -414,4 +415,6 @@ def _kept(entry: Entry, error: Exception) -> WriteFailed:
 
 
 def _reason(error: Exception) -> str:
+    if isinstance(error, VaultError):
+        return "the state cannot be written"
     return getattr(error, "strerror", None) or str(error)

@@ -158,7 +158,12 @@ def _trailers(entry: Entry, previous: int | None) -> Trailers:
     trailers += [(MOVE, _dump(move)) for move in effects["moves"]]
     trailers += [(GUARD, _dump(g)) for g in effects["guards"]]
     for merge in effects["merges"]:
-        trailers.append((MERGE, _dump({**merge, "contributions": effects["contributions"]})))
+        own = [
+            gain
+            for gain in effects["contributions"]
+            if gain.get("of") in (None, merge["absorbed"])
+        ]
+        trailers.append((MERGE, _dump({**merge, "contributions": own})))
     if effects["undo_merge"]:
         trailers.append((UNMERGE, _dump(effects["undo_merge"])))
     return trailers

@@ -18,6 +18,7 @@ PRIVATE = ".vault-kg"
 DEFAULT_PARTITION = "main"
 
 _LOOK_ALIKES = frozenset("\u2044\u2215\u29f8\uff0f\uff3c\u2216\u29f5\ufe68\u2024\u2025\uff0e")
+_PRIVATE = frozenset([PRIVATE, ".git", "git~1"])
 _DEVICES = frozenset(
     ["con", "prn", "aux", "nul", *(f"{name}{n}" for name in ("com", "lpt") for n in range(1, 10))]
 )
@@ -83,12 +84,19 @@ def _unsafe_reason(text: str) -> str | None:
 
 
 def _unsafe_part(part: str) -> str | None:
-    if part in ("", ".", "..") or unicodedata.normalize("NFKC", part) in (".", ".."):
+    folded = _folded(part)
+    if folded in ("", ".", ".."):
         return "a part of it is empty or climbs"
-    if part.partition(".")[0].rstrip().casefold() in _DEVICES:
+    if folded.partition(".")[0].rstrip() in _DEVICES:
         return f"{part!r} is a device name on Windows"
-    if part.endswith((".", " ")) or any(c in '<>:"|?*' for c in part):
+    if folded.endswith((".", " ")) or any(c in '<>:"|?*' for c in folded):
         return f"{part!r} cannot be a file name on Windows"
-    if part.casefold() in (PRIVATE, ".git"):
+    if folded in _PRIVATE:
         return f"{part!r} is private"
     return None
+
+
+def _folded(part: str) -> str:
+    """Return a part as the most lenient file system reads it: HFS+ passes over invisible ones."""
+    visible = "".join(c for c in part if unicodedata.category(c) != "Cf")
+    return unicodedata.normalize("NFKC", visible).casefold()

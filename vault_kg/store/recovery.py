@@ -259,6 +259,7 @@ class _Recovery:
     def _add_revisions(self, made: Sequence[Revision], seq: int, at: str) -> None:
         for revision in made:
             known = revisions.get(self._db, revision.record_id, revision.revision)
+            self._report.revisions += known is None
             if known is not None and known.hash != revision.hash:
                 self._report.unproven.append(
                     f"{revision.record_id} has two contents at revision {revision.revision}, as "
@@ -266,7 +267,6 @@ class _Recovery:
                 )
         values = (r.__dict__ for r in made)
         revisions.add(self._db, [Revision(**{**v, "seq": seq, "at": at}) for v in values])
-        self._report.revisions += len(made)
 
     def _tell_missing(self) -> None:
         if not self._report.commits:

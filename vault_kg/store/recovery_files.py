@@ -54,7 +54,6 @@ class _Comparison:
         self._root = root
         self._db = database
         self._heads = revisions.heads(database)
-        self._hashes = {(head.path, head.hash) for head in self._heads.values()}
         self._guarded = guards.lifecycles(database)
         self._merged = merges.targets(database)
         self._told = Told()
@@ -64,10 +63,11 @@ class _Comparison:
     def run(self) -> Told:
         for path in _markdown(self._root):
             content = self._read(path)
-            if content is not None and (path, files.content_hash(content)) not in self._hashes:
-                record = _record(content)
-                if record is not None:
-                    self._look(path, record)
+            if content is None or rows.last_hash(self._db, path) == files.content_hash(content):
+                continue  # Git has just these bytes
+            record = _record(content)
+            if record is not None:
+                self._look(path, record)
         if self._guards or self._merges:
             self._write()
         return self._told

@@ -37,6 +37,23 @@ class Source:
     size: int
     attribution: str | None
     recorded_at: str
+    source_file: str | None = None
+    """The file that this text is a piece of, as whoever sent the piece names it."""
+    chunk_id: str | None = None
+    reference_time: str | None = None
+    """When what it says was so."""
+
+    @property
+    def name(self) -> str:
+        """What a reader knows it by: the chunk's id, or the file's name."""
+        return self.chunk_id or self.filename
+
+    @property
+    def description(self) -> str:
+        """Where it comes from: `file:chunk` of a chunk, else the file's name."""
+        if self.source_file and self.chunk_id:
+            return f"{self.source_file}:{self.chunk_id}"
+        return self.source_file or self.filename
 
 
 def folder(partition: str, sha256: str) -> str:
@@ -77,6 +94,9 @@ def changes(source: Source, content: bytes) -> tuple[Change, Change]:
         "size": source.size,
         "attribution": source.attribution,
         "recorded_at": source.recorded_at,
+        "source_file": source.source_file,
+        "chunk_id": source.chunk_id,
+        "reference_time": source.reference_time,
     }
     kept = {name: value for name, value in descriptor.items() if value is not None}
     text = new_document(kept, "").decode().removeprefix("---\n").removesuffix("---\n")
@@ -127,15 +147,16 @@ def read_outside(path: Path, sha256: str) -> bytes:
     import os
     import stat
 
+    not_hanging = getattr(os, "O_NONBLOCK", 0)  # on a pipe that nobody writes to
     try:
-        descriptor = os.open(path, os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0))
+        descriptor = os.open(path, os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | not_hanging)
     except OSError as error:
         raise InvalidArgument(
             f"{path} cannot be read: {error.strerror}. Give the path of a regular file",
             path=str(path),
         ) from None
-    with os.fdopen(descriptor, "rb") as handle:
-        found = os.fstat(handle.fileno())
+    try:
+        found = os.fstat(descriptor)
         if (
             not stat.S_ISREG(found.st_mode)
             or found.st_nlink > 1
@@ -146,7 +167,10 @@ def read_outside(path: Path, sha256: str) -> bytes:
                 "copy it and attach the copy",
                 path=str(path),
             )
-        content = handle.read()
+        with os.fdopen(descriptor, "rb", closefd=False) as handle:
+            content = handle.read()
+    finally:
+        os.close(descriptor)
     if hashlib.sha256(content).hexdigest() != sha256.removeprefix("sha256:").lower():
         raise InvalidArgument(
             f"{path} does not have the sha256 that was given: it changed, or another was meant",
@@ -184,7 +208,14 @@ def _descriptor(values: Mapping[str, Value], partition: str, sha256: str) -> Sou
         size=size if isinstance(size, int) else 0,
         attribution=str(attribution) if attribution is not None else None,
         recorded_at=str(values.get("recorded_at") or ""),
+        source_file=_text(values.get("source_file")),
+        chunk_id=_text(values.get("chunk_id")),
+        reference_time=_text(values.get("reference_time")),
     )
+
+
+def _text(value: Value) -> str | None:
+    return str(value) if value not in (None, "") else None
 
 
 def _guess(filename: str) -> str:

@@ -6,20 +6,24 @@ and ignored. A vault that had a state and lost it is unavailable, never silently
 
 from __future__ import annotations
 
+import contextlib
 import os
 import secrets
 import tomllib
 from dataclasses import dataclass
 from pathlib import Path
 
-from vault_kg.errors import NotFound, Unavailable, WriteFailed
+from vault_kg.errors import Busy, NotFound, Unavailable, WriteFailed
 from vault_kg.state import settings
 from vault_kg.state.database import Database
 from vault_kg.store import paths
+from vault_kg.store.installation import sweep
+from vault_kg.store.lane import Lane
 
 FORMAT = "vault-kg-1"
 CONFIG = f"{paths.PRIVATE}/vault.toml"
 TEMPORARIES = f"{paths.PRIVATE}/tmp"
+LANE = "lane.lock"
 
 
 @dataclass(frozen=True)
@@ -104,7 +108,9 @@ def open_vault(root: Path, state: Path | None = None) -> Vault:
             "run `vault-kg recover`",
             path=str(where),
         )
-    return Vault(root, vault_id, created, database, root / paths.PRIVATE)
+    opened = Vault(root, vault_id, created, database, root / paths.PRIVATE)
+    _sweep(opened)
+    return opened
 
 
 def identity(root: Path) -> tuple[str, str]:
@@ -129,6 +135,14 @@ def identity(root: Path) -> tuple[str, str]:
             path=str(config),
         )
     return content["id"], str(content.get("created", ""))
+
+
+def _sweep(vault: Vault) -> None:
+    """Clear what a dead process left, unless a living one is at work there."""
+    if not vault.temporaries.is_dir() or not any(vault.temporaries.iterdir()):
+        return
+    with contextlib.suppress(Busy, WriteFailed), Lane(vault.private / LANE).hold(0):
+        sweep(vault.root, vault.temporaries, vault.database)
 
 
 def settings_of(root: Path) -> dict[str, object]:

@@ -1,0 +1,68 @@
+"""How a widget reads: the question runs in a thread, the answer comes back on the event loop.
+
+A newer question of the same group replaces an older one, whose answer is then dropped.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, TypeVar, cast
+
+from textual.dom import DOMNode
+
+from tui.desk import Desk
+from tui.plain import block
+from vault_kg.errors import VaultError
+
+if TYPE_CHECKING:
+    from tui.app import ReviewApp
+
+T = TypeVar("T")
+
+
+def desk_of(node: DOMNode) -> Desk:
+    """Return the vault that the app shows."""
+    return cast("ReviewApp", node.app).desk
+
+
+def ask(
+    node: DOMNode,
+    question: Callable[[Desk], T],
+    then: Callable[[T], None],
+    *,
+    group: str = "read",
+    otherwise: Callable[[VaultError], None] | None = None,
+) -> None:
+    """Put a question to the vault.
+
+    Args:
+        node: who asks; its end ends the question.
+        question: what is asked; runs in a thread.
+        then: takes the answer, on the event loop.
+        group: a later question of the same node and group replaces this one.
+        otherwise: takes a refusal; without it a notice says what was refused.
+    """
+
+    async def run() -> None:
+        try:
+            answer = await desk_of(node).ask(question)
+        except VaultError as error:
+            if node.is_attached:
+                (otherwise or (lambda e: refuse(node, e)))(error)
+            return
+        if node.is_attached:
+            then(answer)
+
+    node.run_worker(run(), group=group, exclusive=True, exit_on_error=True)
+
+
+def refuse(node: DOMNode, error: VaultError) -> None:
+    """Say what was refused, and why."""
+    node.app.notify(
+        block(error.message, 1_000), title=error.code, severity="error", markup=False, timeout=8
+    )
+
+
+def tell(node: DOMNode, message: str, title: str = "") -> None:
+    """Say what was done."""
+    node.app.notify(block(message, 1_000), title=title, markup=False)

@@ -1,0 +1,125 @@
+"""What happened in a vault lately: the journal, newest first."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+from pydantic import Field
+
+from vault_kg.operations import paging
+from vault_kg.operations.base import Cursor, Git, Limit, Line, Model, Request
+from vault_kg.operations.caller import Caller
+from vault_kg.operations.registry import operation
+from vault_kg.operations.workspace import Workspace
+from vault_kg.state import journal as rows
+from vault_kg.state.journal import Entry
+
+MAX_TOUCHED = 50
+_CHUNK = 200
+
+
+class Activity(Request):
+    """What happened lately."""
+
+    after: Annotated[int, Field(ge=0)] | None = Field(
+        None, description="Only entries newer than this position."
+    )
+    actor: Line | None = Field(None, description="Only what this actor did.")
+    limit: Limit = 50
+    cursor: Cursor | None = None
+
+
+class Touched(Model):
+    """A record that an entry gave a revision."""
+
+    id: str
+    kind: str
+    revision: int
+    lifecycle: str
+    path: str
+
+
+class EntryView(Model):
+    """One accepted request."""
+
+    seq: int
+    request_id: str
+    operation: str
+    partition: str
+    actor: str
+    reason: str | None = None
+    label: str | None = Field(None, description="What it was about, as its commit names it.")
+    state: str
+    accepted_at: str
+    published_at: str | None = None
+    target_id: str | None = None
+    replacement_id: str | None = None
+    touched: list[Touched] = Field(description="The records changed; at most the first fifty.")
+    touched_total: int
+    git: Git
+
+
+class ActivityView(Model):
+    """Entries, newest first, and the position of the newest of all."""
+
+    entries: list[EntryView]
+    count: int
+    position: int
+    waiting_for_git: int
+    next_cursor: str | None = None
+
+
+@operation("read", ActivityView)
+def knowledge_activity(ws: Workspace, request: Activity, caller: Caller) -> ActivityView:
+    """List what was done lately, newest first, from the journal.
+
+    Each entry says who did it, why, to which records, and whether it is in Git. position grows with
+    every entry; ask again with after to get only what is new.
+    """
+    position = rows.last_seq(ws.database)
+    found = _seen(ws, request, caller)
+    shown = found[: request.limit]
+    return ActivityView(
+        entries=[_view(ws, entry) for entry in shown],
+        count=len(shown),
+        position=position,
+        waiting_for_git=rows.queue_state(ws.database)[0],
+        next_cursor=paging.encode(request, [shown[-1].seq]) if len(found) > len(shown) else None,
+    )
+
+
+def _seen(ws: Workspace, request: Activity, caller: Caller) -> list[Entry]:
+    """Return the entries asked for, and one more where there are more."""
+    found: list[Entry] = []
+    before = paging.offset(request, request.cursor)
+    while len(found) <= request.limit:
+        chunk = rows.recent(ws.database, min(_CHUNK, request.limit + 1), before)
+        if not chunk:
+            break
+        for entry in chunk:
+            if request.after is not None and entry.seq <= request.after:
+                return found
+            if caller.sees(entry.partition) and request.actor in (None, entry.actor):
+                found.append(entry)
+        before = chunk[-1].seq
+    return found[: request.limit + 1]
+
+
+def _view(ws: Workspace, entry: Entry) -> EntryView:
+    receipt: dict[str, Any] = entry.receipt or entry.effects["receipt"]
+    revisions = entry.effects["revisions"]
+    return EntryView(
+        seq=entry.seq, request_id=entry.request_id, operation=entry.operation,
+        partition=entry.partition, actor=entry.actor, reason=entry.reason,
+        label=entry.effects["label"], state=entry.state, accepted_at=entry.accepted_at,
+        published_at=entry.published_at, target_id=receipt.get("targetId"),
+        replacement_id=receipt.get("replacementId"),
+        touched=[
+            Touched(
+                id=r["record_id"], kind=r["kind"], revision=r["revision"],
+                lifecycle=r["lifecycle"], path=r["path"],
+            )
+            for r in revisions[:MAX_TOUCHED]
+        ],
+        touched_total=len(revisions), git=Git.model_validate(ws.outbox.state(entry.seq)),
+    )  # fmt: skip
