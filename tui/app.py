@@ -45,6 +45,10 @@ class Home(Screen[None]):
         """Keep the keys for the places, not for the bar."""
         self.query_one(Tabs).can_focus = False
 
+    def on_screen_resume(self) -> None:
+        """Read again what is shown, as something may have been decided meanwhile."""
+        self.refresh_place()
+
     @property
     def place(self) -> PlaceView | None:
         """The place that is shown."""

@@ -92,6 +92,10 @@ class Listing(OptionList):
         option = self.highlighted_option
         return None if option is None or option.id is None else self.values.get(option.id)
 
+    def on_resize(self) -> None:
+        """Keep the cursor in view."""
+        self.scroll_to_highlight()
+
     def on_option_list_option_highlighted(self, event: OptionList.OptionHighlighted) -> None:
         """Fetch the next page in time."""
         if self._cursor and event.option_index >= self.option_count - NEAR:

@@ -110,3 +110,20 @@ def test_a_page_is_refused_and_told_how(vault_kg, vault) -> None:
     )
     assert (done.code, done.json["error"]["code"]) == (1, "invalid_argument")
     assert "knowledge_save_page" in json.dumps(done.json)
+
+
+def test_an_expired_claim_is_corrected_by_one_that_stands(vault_kg, vault) -> None:
+    made = {
+        "requestId": "old", "claimKind": "commitment", "owner": vault["ada"],
+        "statement": "She will come.", "expiresAt": "2020-01-01", "validUntil": "2019-01-01",
+        "evidence": [{"source": vault["source"]}],
+    }  # fmt: skip
+    claim = vault_kg("call", "knowledge_save_claim", "--json", json.dumps(made), cwd=vault.root)
+    done = vault_kg(
+        "correct", claim.json["targetId"], "--statement", "She came.", *WHY, "--same-evidence",
+        "--valid-until", "", "--yes", "--json",
+    )  # fmt: skip
+    assert done.code == 0, done.out
+    new = vault_kg("show", done.json["replacementId"], "--json").json
+    assert new["eligible"]
+    assert (new["expiresAt"], new["validUntil"]) == (None, None)

@@ -84,11 +84,13 @@ def _attach_file(box: VaultBox, ids: dict[str, str]) -> Call:
 
 
 def _attach(box: VaultBox, ids: dict[str, str]) -> Call:
+    """The second and last chunk of an upload."""
     content = LONG.encode()
-    values = {"name": "letter.txt", "size": len(content), "offset": 0, "final": True}
     sha256 = hashlib.sha256(content).hexdigest()
-    chunk = base64.b64encode(content).decode()
-    return Call("knowledge_attach", {**values, "sha256": sha256, "chunk": chunk})
+    values = {"requestId": REQUEST, "name": "letter.txt", "size": len(content), "sha256": sha256}
+    first, last = (base64.b64encode(part).decode() for part in (content[:100], content[100:]))
+    trials.perform(box.ws, Call("knowledge_attach", {**values, "offset": 0, "chunk": first}))
+    return Call("knowledge_attach", {**values, "offset": 100, "chunk": last, "final": True})
 
 
 def _adopt(box: VaultBox, ids: dict[str, str]) -> Call:

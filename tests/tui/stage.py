@@ -62,7 +62,7 @@ def play(root: Path, flow: Flow, size: tuple[int, int] = (80, 24), desk: Desk | 
 
     async def run() -> None:
         app = ReviewApp(desk or Desk(root))
-        async with app.run_test(size=size) as pilot:
+        async with app.run_test(size=size, notifications=True) as pilot:
             await flow(Stage(app, pilot))
 
     asyncio.run(run())

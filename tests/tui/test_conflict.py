@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-import sys
+from collections.abc import Callable
+from pathlib import Path
 
 import pytest
 
@@ -75,15 +76,9 @@ def test_cancelling_changes_nothing(vault: VaultBox, ada: str) -> None:
 
 
 def test_the_merged_file_is_written_in_the_editor(
-    vault: VaultBox, ada: str, folder, monkeypatch: pytest.MonkeyPatch
+    vault: VaultBox, ada: str, editor: Callable[[str], Path]
 ) -> None:
-    script = folder / "editor.py"
-    script.write_text(
-        "import re, sys\nfrom pathlib import Path\np = Path(sys.argv[-1])\n"
-        "s = re.sub(r'<<<<<<<.*?>>>>>>> on disk\\n', 'Both.\\n', p.read_text(), flags=re.S)\n"
-        "p.write_text(s)\n"
-    )
-    monkeypatch.setenv("EDITOR", f"{sys.executable} {script}")
+    editor(r"s = re.sub(r'<<<<<<<.*?>>>>>>> on disk\n', 'Both.\n', s, flags=re.S)")
 
     async def flow(stage: Stage) -> None:
         await stage.press("2")

@@ -11,7 +11,7 @@ from textual.widgets import OptionList, Static
 
 from tui import diff, keys, looks
 from tui.desk import Desk
-from tui.listing import Item, Listing, Page
+from tui.listing import Item, Listing, Page, Reader
 
 WIDE = 100
 PER_PAGE = 20
@@ -38,21 +38,6 @@ class HistoryPart(Vertical):
         with VerticalScroll(id="difference") as scroll:
             scroll.border_title = "What it changed"
             yield Static("", id="changed", markup=False)
-
-    def show(self, record_id: str) -> None:
-        """Show a record's history."""
-
-        def read(desk: Desk, cursor: str | None, limit: int) -> Page:
-            found = desk.call(
-                "knowledge_history", id=record_id, diff=True, cursor=cursor,
-                limit=min(limit, PER_PAGE),
-            )  # fmt: skip
-            items = [
-                Item(f"revision-{r['revision']}", looks.revision(r), r) for r in found["revisions"]
-            ]
-            return Page(items, found["total"], found["nextCursor"])
-
-        self.query_one(Listing).show(read)
 
     def action_toggle_sides(self) -> None:
         """Show the difference in two columns, or in one."""
@@ -85,3 +70,19 @@ class HistoryPart(Vertical):
             shown.update(diff.sides(revision["diff"], max(40, self.size.width - 5)))
         else:
             shown.update(diff.unified(revision["diff"]))
+
+
+def revisions(record_id: str) -> Reader:
+    """Return what reads a record's revisions, each with what it changed."""
+
+    def read(desk: Desk, cursor: str | None, limit: int) -> Page:
+        found = desk.call(
+            "knowledge_history", id=record_id, diff=True, cursor=cursor,
+            limit=min(limit, PER_PAGE),
+        )  # fmt: skip
+        items = [
+            Item(f"revision-{r['revision']}", looks.revision(r), r) for r in found["revisions"]
+        ]
+        return Page(items, found["total"], found["nextCursor"])
+
+    return read

@@ -22,11 +22,19 @@ class Inner(Screen[Any]):
     Inner #head { height: auto; max-height: 4; padding: 0 1; background: $panel; }
     """
 
+    _seen = False
+
     def compose(self) -> ComposeResult:
         """Lay out the head, the page and the footer."""
         yield Static("reading…", id="head", markup=False)
         yield from self.page()
         yield Footer(show_command_palette=False, compact=True)
+
+    def on_screen_resume(self) -> None:
+        """Read again what is shown, as something may have been decided meanwhile."""
+        if self._seen:
+            self.refresh_place()
+        self._seen = True
 
     def page(self) -> ComposeResult:
         """Lay out the page between head and footer."""

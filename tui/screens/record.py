@@ -13,11 +13,11 @@ from textual.widgets import Markdown, Static, TabbedContent, TabPane
 from tui import editor, keys
 from tui.asking import ask, refuse, tell
 from tui.desk import Desk
-from tui.listing import Listing
+from tui.listing import Listing, Reader
 from tui.markdown import MAX_BODY, SCHEME, RecordMarkdown
 from tui.opening import ToConflict, ToRecord, open_value
 from tui.parts import describing, reading
-from tui.parts.history import HistoryPart
+from tui.parts.history import HistoryPart, revisions
 from tui.plain import many
 from tui.screens.base import Inner
 from vault_kg.errors import VaultError
@@ -43,6 +43,7 @@ class RecordScreen(Inner):
         self.record_id = record_id
         self.view: dict[str, Any] | None = None
         self._tab = tab or "text"
+        self._loaded: set[str] = set()
 
     def page(self) -> ComposeResult:
         """Lay out the parts."""
@@ -78,14 +79,16 @@ class RecordScreen(Inner):
     def _show(self, view: dict[str, Any]) -> None:
         changed = self.view is None or self.view["hash"] != view["hash"]
         self.view = view
-        self.record_id = view["id"]
+        if self.record_id != view["id"]:
+            self.record_id = view["id"]
+            self._loaded.clear()
         self.head(describing.head(view))
         self.query_one("#facts", Static).update(describing.stated(view, {}))
         if changed:
             rest = view["bodyTotal"] - len(view["body"])
             more = f"\n\n… {rest:,} characters more; press e to see the whole file"
             self.query_one(RecordMarkdown).show(view["body"] + (more if rest else ""))
-        self.query_one("#cited", Listing).show(reading.evidence(view))
+        self._load("evidence", "#cited", reading.evidence(view))
         self._focus_part()
         self.refresh_bindings()
         ask(self, lambda d: reading.names(d, view), self._named, group="names")
@@ -107,15 +110,25 @@ class RecordScreen(Inner):
     def _read_part(self) -> None:
         wanted, part = self.record_id, self.query_one(TabbedContent).active
         if part == "claims":
-            self.query_one("#claimed", Listing).show(reading.claims(wanted))
+            self._load(part, "#claimed", reading.claims(wanted))
         elif part == "links":
-            self.query_one("#joined", Listing).show(reading.connections(wanted))
+            self._load(part, "#joined", reading.connections(wanted))
         elif part == "history":
-            self.query_one(HistoryPart).show(wanted)
+            self._load(part, "#revisions", revisions(wanted))
         elif part == "file" and self.view is not None:
             path = self.view["path"]
             ask(self, lambda d: many(d.raw(path)), self._show_file, group="file")
         self._focus_part()
+
+    def _load(self, part: str, listing: str, reader: Reader) -> None:
+        """Show a part's list from its start, or read it again where it stands."""
+        shown = self.query_one(listing, Listing)
+        if part in self._loaded:
+            shown.reader = reader
+            shown.read_again()
+        else:
+            self._loaded.add(part)
+            shown.show(reader)
 
     def _show_file(self, text: Content) -> None:
         self.query_one("#bytes", Static).update(text)

@@ -26,6 +26,9 @@ if TYPE_CHECKING:
 
 F = TypeVar("F", bound=Callable[..., Any])
 
+READ_WAIT_SECONDS = 0.5
+"""How long a read waits for a writer before it answers without the newest edits."""
+
 CONFIG = Path(".vault-kg") / "vault.toml"
 
 _ID = re.compile(r"(pg|cl|re|sr)_[0-9a-z]{26}|doc:file:.+")
@@ -180,7 +183,7 @@ def take_in(workspace: Workspace, shown: Any) -> None:
     """Take in edited files; a vault that is busy or cannot be written is answered as it stands."""
     try:
         with shown as advance:
-            workspace.scan(advance)
+            workspace.scan(advance, READ_WAIT_SECONDS if workspace.scanned else None)
     except (Busy, WriteFailed) as error:
         click.echo(f"edits are not taken in: {error.message}", err=True)
 

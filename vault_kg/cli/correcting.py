@@ -48,8 +48,8 @@ class Citation(click.ParamType[dict[str, str]]):
 @click.option("--owner", metavar="ID|NAME", help="Another page that it is about.")
 @click.option("--from", "from_", metavar="ID|NAME", help="Another beginning.")
 @click.option("--to", metavar="ID|NAME", help="Another end.")
-@click.option("--valid-from", metavar="DATE", help="True since.")
-@click.option("--valid-until", metavar="DATE", help="True until.")
+@click.option("--valid-from", metavar="DATE", help='True since; "" for no date.')
+@click.option("--valid-until", metavar="DATE", help='True until; "" for no date.')
 @click.option("--confidence", type=click.FloatRange(0, 1), help="How sure.")
 @click.option(
     "--origin", type=click.Choice(["user", "agent", "source", "inference"]), help="Whose word."
@@ -105,7 +105,7 @@ def _replacement(session: Session, view: dict[str, Any], given: dict[str, Any]) 
         **own(session, view, given),
         "evidence": _evidence(view, given),
     }
-    return {key: value for key, value in made.items() if value is not None}
+    return {key: value for key, value in made.items() if value not in (None, "")}
 
 
 def _claim(session: Session, view: dict[str, Any], given: dict[str, Any]) -> dict[str, Any]:
@@ -157,7 +157,9 @@ def _page(session: Session, named: str | None, standing: str | None) -> str | No
 
 
 def _expired(view: dict[str, Any]) -> bool:
-    return any(reason["code"] == "expired" for reason in view["reasons"])
+    """Say whether a claim's `expiresAt` has passed: its replacement is not born expired."""
+    ends = (reason["message"] for reason in view["reasons"] if reason["code"] == "is_past")
+    return any(str(view["expiresAt"]) in message for message in ends)
 
 
 def _evidence(view: dict[str, Any], given: dict[str, Any]) -> list[dict[str, str]]:

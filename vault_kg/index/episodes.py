@@ -38,7 +38,7 @@ class Wanted:
             ("prefix", self.prefix, "substr(coalesce(chunk_id, filename), 1, length(:prefix)) = :prefix"),
             ("origin", self.origin, _ORIGIN),
             ("file", self.source_file, "(filename = :file OR source_file = :file)"),
-            ("chunk", self.chunk_id, "chunk_id = :chunk"),
+            ("chunk", self.chunk_id, "coalesce(chunk_id, filename) = :chunk"),
         ):  # fmt: skip
             if text is not None:
                 parts.append(condition)

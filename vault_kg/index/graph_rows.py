@@ -42,6 +42,8 @@ class Narrow:
     targets: Collection[str] | None = None
     """Ids under which the page that a relationship leads to may be named."""
     not_sources: Collection[str] | None = None
+    pointing: bool = False
+    """Only relationships with an end that is named as one of another group."""
 
     def condition(self) -> tuple[str, dict[str, Any]]:
         """Return the SQL condition on `record` and `stated`, and its parameters."""
@@ -58,6 +60,8 @@ class Narrow:
             if ids is not None:
                 parts.append(f"record.{column} {_listed(name)}")
                 values[name] = _json(ids)
+        if self.pointing:
+            parts.append("json_extract(stated.value, '$.pointers') IS NOT NULL")
         return " AND ".join(parts), values
 
 

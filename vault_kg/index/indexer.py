@@ -69,12 +69,19 @@ class Indexer:
             touched |= rules.settle()
             eligibility.refresh(self._db, {i for i in touched if not ids.is_note(i)})
 
-    def scan(self, journal: Journal, progress: Progress | None = None) -> ScanReport:
+    def scan(
+        self, journal: Journal, progress: Progress | None = None, wait: float | None = None
+    ) -> ScanReport:
         """Look at every file of the vault and take in what changed.
 
         Args:
             journal: through which edits get their revision.
             progress: called with (done, total) files.
+            wait: seconds to wait for the write lane; the lane's own default where None.
+
+        Raises:
+            Busy: files changed and the lane was not free in time.
+            WriteFailed: the disk refuses.
         """
         listing = walk.walk(self._vault.root)
         changed, removed = self._compare(listing)
@@ -83,10 +90,13 @@ class Indexer:
         total = len(changed) + len(removed)
         for start in range(0, len(changed), BATCH):
             part = changed[start : start + BATCH]
-            report.changed += self.observe(journal, part)
+            report.changed += self.observe(journal, part, wait=wait)
             if progress:
                 progress(min(start + BATCH, len(changed)), total)
-        report.removed = self.observe(journal, removed) if removed else 0
+        left_out = [p for p in removed if files.stamp(self._vault.root, p) is not None]
+        gone = sorted(set(removed) - set(left_out))
+        report.removed = self.observe(journal, gone, wait=wait) if gone else 0
+        self._leave_out(journal, left_out, wait)
         self._recheck_if_vocabulary_changed()
         settings.put(self._db, "scanned_at", journal.now())
         if progress and total:
@@ -112,6 +122,12 @@ class Indexer:
             if wait is None:
                 raise
             raise Busy(f"edits cannot be taken in now: {error.message}") from error
+
+    def _leave_out(self, journal: Journal, paths: list[str], wait: float | None) -> None:
+        """Take files out of the index that are there, and that `.gitignore` excludes by now."""
+        if paths:
+            with journal.lane.hold() if wait is None else journal.lane.hold(wait):
+                self.project([(path, None) for path in paths])
 
     def _observe(self, journal: Journal, paths: Iterable[str]) -> int:
         journal.finish_accepted()  # what a dead writer installed is not an edit

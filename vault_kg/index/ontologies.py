@@ -29,16 +29,19 @@ class Ontologies:
     def of(self, partition: str) -> Ontology:
         """Return the ontology in force in a partition; that of "" is the vault's own."""
         own = f"{partition}/{ONTOLOGY}" if partition else None
-        stamps = (
-            files.stamp(self._root, ONTOLOGY),
-            files.stamp(self._root, own) if own else None,
-        )
+        stamps = (self._stamp(ONTOLOGY), self._stamp(own) if own else None)
         kept = self._kept.get(partition)
         if kept is None or kept.stamps != stamps:
             text = self.text(own) if own else None
             kept = _Kept(stamps, load_ontology(self.text(ONTOLOGY), text))
             self._kept[partition] = kept
         return kept.ontology
+
+    def _stamp(self, path: str) -> Stamp | None:
+        try:
+            return files.stamp(self._root, path)
+        except (UnsafePath, OSError):
+            return None
 
     def text(self, path: str) -> str | None:
         """Return the YAML of an ontology file, or None where there is none to be read."""

@@ -30,7 +30,8 @@ class Rules:
         self._worlds: dict[str, World] = {}
         self._changed: dict[str, Parsed] = {}
         self._moved: set[str] = set()
-        self._sources = self._lost_source = False
+        self._sources = self._all = False
+        self._lost: set[str] = set()
 
     def before(self, path: str) -> Before:
         """Return what stands at a path before it is projected."""
@@ -56,7 +57,7 @@ class Rules:
 
     def everything(self) -> None:
         """Have every record judged: the vocabulary itself changed."""
-        self._lost_source = True
+        self._all = True
 
     def settle(self) -> set[str]:
         """Judge the changed records and those that stand on what changed its kind.
@@ -79,7 +80,7 @@ class Rules:
                 continue
             if "source" in ((was or now or ("",))[0], (now or was or ("",))[0]):
                 self._sources = True
-                self._lost_source |= now is None
+                self._lost |= {record_id} if now is None else set()
             else:
                 self._moved.add(record_id)
 
@@ -115,9 +116,15 @@ class Rules:
                 f"WHERE edge.target IN ({','.join('?' * len(part))})",
                 part,
             )
-        if self._lost_source:
-            paths |= _paths(self._db, "SELECT path FROM record WHERE kind <> 'note'", [])
-        elif self._sources:
+        if self._all:
+            return _paths(self._db, "SELECT path FROM record WHERE kind <> 'note'", [])
+        for source in self._lost:
+            paths |= _paths(
+                self._db,
+                "SELECT record.path FROM citation JOIN record USING (key) WHERE source = ?",
+                [source],
+            )
+        if self._sources:
             marks = ",".join("?" * len(EVIDENCE_CODES))
             paths |= _paths(
                 self._db,

@@ -17,6 +17,7 @@ from vault_kg.operations.targets import Target
 from vault_kg.operations.workspace import Workspace
 from vault_kg.records import names
 from vault_kg.records.frontmatter import Document, Remove, Value
+from vault_kg.records.ontology_types import ROOT_TYPE
 from vault_kg.state import merges
 from vault_kg.state.merges import COLLAPSED, Contribution, Merge
 from vault_kg.store.journal import Change, Plan
@@ -149,18 +150,20 @@ def _check(ws: Workspace, survivor: Target, absorbed: Sequence[Target]) -> None:
     chain = merges.targets(ws.database) | {one.row.id: survivor.row.id for one in absorbed}
     if any(merges.resolve(chain, record_id) is None for record_id in chain):
         raise LifecycleRefused(
-            f"the chain of merges would be longer than {merges.MAX_HOPS}; merge into the page at its "
-            "end instead"
+            f"the chain of merges would be longer than {merges.MAX_HOPS}; merge into the page at "
+            "its end instead"
         )
 
 
 def _check_pair(survivor: Target, absorbed: Target) -> None:
     if survivor.row.id == absorbed.row.id:
         raise InvalidArgument("a page cannot be merged into itself", id=survivor.row.id)
-    if (survivor.row.type or "") != (absorbed.row.type or ""):
+    kinds = [one.row.type or ROOT_TYPE for one in (survivor, absorbed)]
+    if kinds[0] != kinds[1]:
         raise InvalidArgument(
-            f"{survivor.row.id} is a {survivor.row.type} and {absorbed.row.id} a {absorbed.row.type}; "
-            "only pages of one type are merged"
+            f"{survivor.row.id} is a {kinds[0]} and {absorbed.row.id} a {kinds[1]}; only pages of one "
+            "type are merged",
+            kinds=kinds,
         )
     if survivor.row.partition != absorbed.row.partition:
         raise InvalidArgument("the two pages lie in different partitions and cannot be merged")

@@ -13,6 +13,7 @@ from vault_kg.operations.registry import operation
 from vault_kg.operations.workspace import Workspace
 from vault_kg.state import journal as rows
 from vault_kg.state.journal import Entry
+from vault_kg.store.journal import OBSERVE
 
 MAX_TOUCHED = 50
 _CHUNK = 200
@@ -80,10 +81,10 @@ def knowledge_activity(ws: Workspace, request: Activity, caller: Caller) -> Acti
     found = _seen(ws, request, caller)
     shown = found[: request.limit]
     return ActivityView(
-        entries=[_view(ws, entry) for entry in shown],
+        entries=[_view(ws, entry, caller) for entry in shown],
         count=len(shown),
         position=position,
-        waiting_for_git=rows.queue_state(ws.database)[0],
+        waiting_for_git=waiting_for_git(ws, caller)[0],
         next_cursor=paging.encode(request, [shown[-1].seq]) if len(found) > len(shown) else None,
     )
 
@@ -105,13 +106,28 @@ def _seen(ws: Workspace, request: Activity, caller: Caller) -> list[Entry]:
     return found[: request.limit + 1]
 
 
-def _view(ws: Workspace, entry: Entry) -> EntryView:
+def waiting_for_git(ws: Workspace, caller: Caller) -> tuple[int, str | None]:
+    """Return how many changes that a caller may see wait for Git, and the reason of the oldest."""
+    waiting, reason = rows.queue_state(ws.database)
+    if waiting and caller.partitions is not None:
+        waiting = sum(caller.sees(e.partition) for e in rows.queued(ws.database, waiting))
+    return waiting, reason if waiting else None
+
+
+def _label(entry: Entry, seen: int, caller: Caller) -> str:
+    """Return what an entry is called; edits in several partitions are counted as a caller sees them."""
+    if entry.operation == OBSERVE and caller.partitions is not None:
+        return f"{seen} record{'' if seen == 1 else 's'}"
+    return str(entry.effects["label"])
+
+
+def _view(ws: Workspace, entry: Entry, caller: Caller) -> EntryView:
     receipt: dict[str, Any] = entry.receipt or entry.effects["receipt"]
-    revisions = entry.effects["revisions"]
+    revisions = [r for r in entry.effects["revisions"] if caller.sees(r["partition"])]
     return EntryView(
         seq=entry.seq, request_id=entry.request_id, operation=entry.operation,
         partition=entry.partition, actor=entry.actor, reason=entry.reason,
-        label=entry.effects["label"], state=entry.state, accepted_at=entry.accepted_at,
+        label=_label(entry, len(revisions), caller), state=entry.state, accepted_at=entry.accepted_at,
         published_at=entry.published_at, target_id=receipt.get("targetId"),
         replacement_id=receipt.get("replacementId"),
         touched=[

@@ -80,6 +80,7 @@ class ReadSource(Request):
     id: Id
     lines: Line | None = Field(None, description='Like "3-7"; all lines where left out.')
     max_chars: int = Field(20_000, ge=1, le=1_000_000)
+    column: int = Field(0, ge=0, description="Characters of the first line to pass over.")
 
 
 class SourceText(SourceView):
@@ -90,6 +91,7 @@ class SourceText(SourceView):
     total_lines: int
     truncated: bool
     next_line: int | None = Field(None, description="Where to go on reading.")
+    next_column: int | None = Field(None, description="And where in that line, if inside it.")
     verified: bool = Field(description="Whether the bytes are still those that were retained.")
 
 
@@ -115,6 +117,7 @@ def knowledge_attach(ws: Workspace, request: Attach, caller: Caller) -> Attached
 
     Chunks may be repeated; the last one has final true.
     """
+    _partition(request, caller)
     chunk = _decode(request.chunk)
     sha256 = request.sha256.removeprefix("sha256:")
     partial = ws.vault.private / "uploads" / f"{sha256}-{_safe(request.request_id)}"
@@ -151,15 +154,18 @@ def knowledge_source(ws: Workspace, request: ReadSource, caller: Caller) -> Sour
         )
     every = validate.text_lines(content.decode("utf-8", errors="replace"))
     first, last = _span(request.lines, len(every))
-    shown, used = _within(every[first - 1 : last], request.max_chars)
-    end = first + used - 1
+    text, end, column = _within(every[first - 1 : last], request.max_chars, request.column)
+    end += first - 1
+    following = end if column else end + 1
+    more = following <= last
     return SourceText(
         **_view(source),
-        text="\n".join(shown),
-        lines=f"{first}-{end}" if used else None,
+        text=text,
+        lines=f"{first}-{end}" if last >= first else None,
         total_lines=len(every),
-        truncated=end < last,
-        next_line=end + 1 if end < last else None,
+        truncated=more,
+        next_line=following if more else None,
+        next_column=column if more else None,
         verified=verified,
     )
 
@@ -172,9 +178,7 @@ def _retain(
     content: bytes,
     filename: str,
 ) -> Receipt:
-    partition = paths.check_partition(request.partition or paths.DEFAULT_PARTITION)
-    if not caller.sees(partition):
-        raise InvalidArgument(f"there is no partition {partition!r} for this caller")
+    partition = _partition(request, caller)
 
     def plan() -> Plan:
         source = sources.describe(
@@ -194,6 +198,15 @@ def _retain(
         return Plan(partition, receipt, changed, stands.filename)
 
     return ws.write(caller, operation, request, plan)
+
+
+def _partition(request: AttachFile | Attach, caller: Caller) -> str:
+    partition = paths.check_partition(request.partition or paths.DEFAULT_PARTITION)
+    if not caller.sees(partition):
+        raise InvalidArgument(
+            f"there is no partition {partition!r} for this caller", partition=partition
+        )
+    return partition
 
 
 def _view(source: sources.Source) -> dict[str, Any]:
@@ -241,12 +254,21 @@ def _span(lines: str | None, total: int) -> tuple[int, int]:
     return span
 
 
-def _within(lines: list[str], limit: int) -> tuple[list[str], int]:
-    """Return as many whole lines as fit; a first line that alone is too long is cut."""
-    shown: list[str] = []
-    for line in lines:
-        if shown and limit < len(line):
+def _within(lines: list[str], limit: int, column: int) -> tuple[str, int, int]:
+    """Return text that fits, the number of its last line (from 1), and where that one goes on.
+
+    Whole lines are taken while they fit; a first line that alone is too long is given in parts.
+    """
+    if not lines:
+        return "", 0, 0
+    first = lines[0][column:]
+    if len(first) > limit:
+        return first[:limit], 1, column + limit
+    shown = [first]
+    room = limit - len(first)
+    for line in lines[1:]:
+        room -= len(line) + 1
+        if room < 0:
             break
-        shown.append(line[:limit] if not shown else line)
-        limit -= len(line) + 1
-    return shown, len(shown)
+        shown.append(line)
+    return "\n".join(shown), len(shown), 0

@@ -15,6 +15,7 @@ from vault_kg.index.listing import Filter
 from vault_kg.index.parsed import partition_of
 from vault_kg.index.walk import ONTOLOGY
 from vault_kg.operations import paging
+from vault_kg.operations.activity import waiting_for_git
 from vault_kg.operations.base import Cursor, Limit, Line, Model, Request
 from vault_kg.operations.caller import Caller
 from vault_kg.operations.registry import operation
@@ -99,7 +100,7 @@ class AskOntology(Request):
     source_path: Line | None = None
     partition: Line | None = None
     limit: Annotated[int, Field(ge=1, le=100)] | None = None
-    offset: Annotated[int, Field(ge=0)] = 0
+    offset: Annotated[int, Field(ge=0, le=1 << 53)] = 0
     max_chars: Annotated[int, Field(ge=256, le=65_536)] = 12_000
 
 
@@ -123,7 +124,7 @@ def knowledge_status(ws: Workspace, request: Status, caller: Caller) -> StatusVi
     search by meaning is ready.
     """
     current = Filter(ws.now(), kinds=None, partitions=caller.partitions)
-    waiting, reason = _waiting_for_git(ws, caller)
+    waiting, reason = waiting_for_git(ws, caller)
     by_kind = {"page": 0, "claim": 0, "relationship": 0, "note": 0}
     return StatusView(
         vault_id=ws.vault.id,
@@ -221,14 +222,6 @@ def _own_partition(caller: Caller) -> str:
     if caller.sees(paths.DEFAULT_PARTITION):
         return paths.DEFAULT_PARTITION
     return min(caller.partitions or (), default=paths.DEFAULT_PARTITION)
-
-
-def _waiting_for_git(ws: Workspace, caller: Caller) -> tuple[int, str | None]:
-    """Return how many changes that a caller may see wait for Git, and the reason of the oldest."""
-    waiting, reason = rows.queue_state(ws.database)
-    if waiting and caller.partitions is not None:
-        waiting = sum(caller.sees(e.partition) for e in rows.queued(ws.database, waiting))
-    return waiting, reason if waiting else None
 
 
 def _section(ws: Workspace, section: str, caller: Caller) -> list[findings.Finding]:

@@ -1,7 +1,7 @@
 """What becomes of the relationships of pages that are merged.
 
-One that the merge makes a true duplicate (same ends, type and fact), or one of a page with itself, is
-collapsed: it is hidden while the merge stands, and comes back when the merge is taken back.
+One that the merge makes a true duplicate (same ends, type and fact), or one of a page with itself,
+is collapsed: it is hidden while the merge stands, and comes back when the merge is taken back.
 """
 
 from __future__ import annotations

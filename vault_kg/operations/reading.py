@@ -282,7 +282,7 @@ def _view(
     eligible: bool,
     followed: list[str],
 ) -> RecordView:
-    merged = [m.absorbed for m in merges.into(ws.database, row.id)]
+    merged = [m.absorbed for m in merges.into(ws.database, row.id) if caller.sees(m.partition)]
     backlinks = [
         1 for _, _, _, partition in links.linking_to(ws.database, row.id) if caller.sees(partition)
     ]

@@ -17,6 +17,8 @@ from vault_kg.operations.base import Model, Request
 from vault_kg.operations.caller import Caller
 from vault_kg.operations.workspace import Workspace
 
+UNKNOWN_KEY = "unknown key"
+
 Scope = Literal["read", "write", "review", "cypher", "admin"]
 
 RequestT = TypeVar("RequestT", bound=Request)
@@ -123,6 +125,7 @@ def read_arguments(found: Operation, arguments: Mapping[str, Any]) -> Request:
         ]
     except (UnicodeError, RecursionError) as error:
         problems = [{"field": "(request)", "problem": f"cannot be read: {error}"}]
+    problems.sort(key=lambda problem: problem["problem"] != UNKNOWN_KEY)
     text = "; ".join(f"{p['field']}: {p['problem']}" for p in problems[:5])
     raise InvalidArgument(f"{found.name}: {text}", operation=found.name, problems=problems[:50])
 
@@ -130,6 +133,6 @@ def read_arguments(found: Operation, arguments: Mapping[str, Any]) -> Request:
 def _said(message: str) -> str:
     """Return what the validator says in our words; names in it keep their spelling."""
     if message == "Extra inputs are not permitted":
-        return "unknown key"
+        return UNKNOWN_KEY
     text = message.removeprefix("Value error, ")
     return (text[:1].lower() + text[1:])[:300]

@@ -113,8 +113,13 @@ class Workspace:
         """Return the ontology in force in a partition."""
         return self.ontologies.of(partition)
 
-    def scan(self, progress: Progress | None = None) -> ScanReport:
-        """Take in everything that changed in the vault's files, and let Git follow."""
+    def scan(self, progress: Progress | None = None, wait: float | None = None) -> ScanReport:
+        """Take in everything that changed in the vault's files, and let Git follow.
+
+        Args:
+            progress: called with (done, total) files.
+            wait: seconds to wait for a writer; the write lane's own default where None.
+        """
         before = rows.last_seq(self.database)
 
         def tell(done: int, total: int) -> None:
@@ -123,7 +128,7 @@ class Workspace:
                 progress(done, total)
 
         try:
-            report = self.indexer.scan(self.journal, tell)
+            report = self.indexer.scan(self.journal, tell, wait)
         finally:
             self.job = None
         if rows.last_seq(self.database) != before:

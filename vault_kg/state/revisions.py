@@ -145,6 +145,16 @@ def head_at(db: Database, record_id: str, seq: int) -> Revision | None:
     return Revision(*row) if row else None
 
 
+def last_seq_of(db: Database, partition: str) -> int:
+    """Return the number of the newest entry that changed a partition; 0 where none did."""
+    found = db.value(
+        "SELECT max(seq) FROM (SELECT max(seq) AS seq FROM revision WHERE partition = ?1 UNION "
+        "SELECT max(seq) FROM journal WHERE partition = ?1 AND state = 'published')",
+        (partition,),
+    )
+    return int(found or 0)
+
+
 def of_blob(db: Database, record_id: str, blob: str) -> Revision | None:
     """Return the newest revision of a record whose bytes have a Git object id."""
     row = db.row(

@@ -64,7 +64,10 @@ class Request:
 
 @dataclass(frozen=True)
 class Change:
-    """One file of a plan. With a `record_id` it makes a revision; without, it is just a file."""
+    """One file of a plan. With a `record_id` it makes a revision; without, it is just a file.
+
+    A revision of a file that is removed is of the bytes that it had.
+    """
 
     path: str
     before: bytes | None
@@ -362,9 +365,11 @@ def _effects(plan: Plan) -> dict[str, Any]:
         {
             "record_id": c.record_id, "revision": c.revision, "kind": c.kind, "path": c.path,
             "partition": c.partition, "lifecycle": c.lifecycle,
-            "hash": files.content_hash(c.after), "blob": files.blob_id(c.after),
+            "hash": files.content_hash(content), "blob": files.blob_id(content),
         }
-        for c in plan.changes if c.record_id and c.after is not None and c.revision
+        for c in plan.changes
+        if c.record_id and c.revision
+        and (content := c.before if c.after is None else c.after) is not None
     ]  # fmt: skip
     return {
         "revisions": made,

@@ -112,7 +112,7 @@ class Outbox:
         return CommitRequest(
             files=[FileSnapshot(f.path, f.after) for f in changed if _git_can_hold(f.path)],
             subject=_subject(entry, changed),
-            trailers=_trailers(entry, previous),
+            trailers=_trailers(entry, previous, {f.path for f in changed if f.after is None}),
             author_name=entry.actor,
             author_email=f"{_mailbox(entry.actor)}@vault-kg.invalid",
             at=datetime.fromisoformat(entry.published_at or entry.accepted_at),
@@ -134,7 +134,7 @@ def _git_can_hold(path: str) -> bool:
     return True
 
 
-def _trailers(entry: Entry, previous: int | None) -> Trailers:
+def _trailers(entry: Entry, previous: int | None, removed: set[str]) -> Trailers:
     effects = entry.effects
     trailers: Trailers = [
         (SEQ, str(entry.seq)),
@@ -154,14 +154,15 @@ def _trailers(entry: Entry, previous: int | None) -> Trailers:
     if entry.reason:
         trailers.append((REASON, _dump(entry.reason)))
     whole = len(effects["revisions"]) <= MAX_WHOLE_REVISIONS
-    trailers += [(REVISION, _dump(r if whole else _short(r))) for r in effects["revisions"]]
+    trailers += [
+        (REVISION, _dump(r if whole or r["path"] in removed else _short(r)))
+        for r in effects["revisions"]
+    ]
     trailers += [(MOVE, _dump(move)) for move in effects["moves"]]
     trailers += [(GUARD, _dump(g)) for g in effects["guards"]]
     for merge in effects["merges"]:
         own = [
-            gain
-            for gain in effects["contributions"]
-            if gain.get("of") in (None, merge["absorbed"])
+            gain for gain in effects["contributions"] if gain.get("of") in (None, merge["absorbed"])
         ]
         trailers.append((MERGE, _dump({**merge, "contributions": own})))
     if effects["undo_merge"]:

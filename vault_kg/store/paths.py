@@ -89,7 +89,7 @@ def _unsafe_part(part: str) -> str | None:
         return "a part of it is empty or climbs"
     if folded.partition(".")[0].rstrip() in _DEVICES:
         return f"{part!r} is a device name on Windows"
-    if folded.endswith((".", " ")) or any(c in '<>:"|?*' for c in folded):
+    if part.endswith((".", " ")) or any(c in '<>:"|?*' for c in part):
         return f"{part!r} cannot be a file name on Windows"
     if folded in _PRIVATE:
         return f"{part!r} is private"
@@ -97,6 +97,6 @@ def _unsafe_part(part: str) -> str | None:
 
 
 def _folded(part: str) -> str:
-    """Return a part as the most lenient file system reads it: HFS+ passes over invisible ones."""
+    """Return a part as the most lenient file system reads it, without invisible characters."""
     visible = "".join(c for c in part if unicodedata.category(c) != "Cf")
     return unicodedata.normalize("NFKC", visible).casefold()

@@ -107,8 +107,8 @@ def knowledge_assert_relationship(
 ) -> RelationshipAsserted:
     """Record one fact between two entities of a group; identity is (source, predicate, target).
 
-    Both entities must exist: knowledge_assert_entity makes one, knowledge_add_cross_group_edge joins
-    groups. What equals what stands changes nothing. What is left out stays, null clears.
+    Both entities must exist: knowledge_assert_entity makes one, knowledge_add_cross_group_edge
+    joins groups. What equals what stands changes nothing. What is left out stays, null clears.
     """
     result = writing.carry_out(
         ws, caller, RELATIONSHIP, request, lambda: _plan_edge(ws, request, caller)

@@ -8,7 +8,7 @@ from typing import Any, cast
 from pydantic import ConfigDict
 from typing_extensions import TypedDict
 
-from vault_kg.index import episodes, graph_rows
+from vault_kg.index import catalog, episodes, graph_rows
 from vault_kg.index.graph_rows import GraphRow
 from vault_kg.operations.caller import Caller
 from vault_kg.operations.graph import finding
@@ -116,8 +116,6 @@ def type_shown(stored: str | None) -> str | None:
 
 def pointers_shown(ws: Workspace, each: GraphRow) -> dict[str, Any]:
     """Return the pointers of an edge as `{src?, dst?}`, with the state of their binding now."""
-    from vault_kg.index import catalog
-
     shown = {}
     for end, side, bound in (("from", "src", each.row.from_id), ("to", "dst", each.row.to_id)):
         pointer = each.stated.get("pointers", {}).get(end)

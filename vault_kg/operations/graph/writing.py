@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 from collections.abc import Callable
 from dataclasses import dataclass
+from pathlib import PurePosixPath
 from typing import Any
 
+from vault_kg.errors import Cancelled
 from vault_kg.index import catalog
 from vault_kg.operations.caller import Caller
 from vault_kg.operations.graph.request import MADE_UP, GraphWrite
@@ -52,8 +55,11 @@ def carry_out(
     if dry_run:
         return {**ws.rehearse(request, plan).receipt["result"], "changed": False}
 
+    removed: list[str] = []
+
     def unless_nothing() -> Plan:
         planned = plan()
+        removed[:] = [change.path for change in planned.changes if change.after is None]
         if request.request_id.startswith(MADE_UP) and not _has_effect(planned):
             raise _Nothing(planned.receipt["result"])
         return planned
@@ -62,12 +68,19 @@ def carry_out(
         receipt = ws.write(caller, operation, request, unless_nothing)
     except _Nothing as nothing:
         return {**nothing.result, "changed": False}
+    if removed:
+        _remove_empty_folders(ws, removed)
     return {
         **(receipt.result or {}),
         "changed": receipt.changed,
         "request_id": receipt.request_id,
         "git": receipt.git,
     }
+
+
+def cancelled() -> Cancelled:
+    """Return the error of a change that the caller took back in time."""
+    return Cancelled("it was taken back by the caller; nothing was changed")
 
 
 def answer(result: dict[str, Any], changed: bool = True) -> dict[str, Any]:
@@ -125,6 +138,15 @@ def retaining(ws: Workspace, evidence: Evidence) -> tuple[Change, ...]:
     """Return the changes that retain a source; none where it is retained already."""
     known = catalog.source(ws.database, evidence.source.id) is not None
     return () if known else sources.changes(evidence.source, evidence.content)
+
+
+def _remove_empty_folders(ws: Workspace, removed: list[str]) -> None:
+    """Remove the folders inside a partition that held only what was removed."""
+    with ws.lane.hold():
+        for path in removed:
+            for folder in list(PurePosixPath(path).parents)[:-2]:
+                with contextlib.suppress(OSError):  # not empty, or gone already
+                    ws.vault.root.joinpath(folder).rmdir()
 
 
 def _has_effect(plan: Plan) -> bool:

@@ -1,0 +1,86 @@
+"""What others write appears by itself, the cursor stays; slow reads block no key."""
+
+from __future__ import annotations
+
+import time
+from typing import Any
+
+from tests.operations.builder import VaultBox
+from tests.tui.stage import Stage, play
+from tui.desk import Desk
+from tui.listing import Listing
+
+
+def test_what_others_write_appears_and_the_cursor_stays_on_its_item(vault: VaultBox) -> None:
+    for n in range(30):
+        vault.page(f"Page {n}")
+
+    async def flow(stage: Stage) -> None:
+        await stage.see("Page 29")
+        await stage.press(*["j"] * 5)
+        feed = stage.app.screen.query_one("#feed", Listing)
+        before, row = feed.chosen.entry["label"], feed._row_of_cursor()
+        vault.page("Written by somebody else")
+        vault.page("And one more")
+        await stage.until(lambda: feed.option_count == 33)
+        assert feed.chosen.entry["label"] == before
+        assert feed._row_of_cursor() == row
+        await stage.press("g")
+        await stage.see("And one more")
+
+    play(vault.root, flow)
+
+
+def test_an_edit_in_any_editor_appears_while_the_record_is_open(vault: VaultBox) -> None:
+    ada = vault.page("Ada", body="Old words.\n")
+
+    async def flow(stage: Stage) -> None:
+        from tui.opening import ToRecord, open_value
+
+        open_value(stage.app, ToRecord(ada))
+        await stage.see("Old words.")
+        vault.edit(ada, "Old words", "New words")
+        await stage.see("New words.", "revision 2")
+
+    play(vault.root, flow)
+
+
+class SlowDesk(Desk):
+    """A vault of which every read takes a second."""
+
+    def call(self, name: str, /, **arguments: Any) -> dict[str, Any]:
+        time.sleep(1)
+        return super().call(name, **arguments)
+
+
+def test_reads_of_a_second_block_no_key(vault: VaultBox) -> None:
+    vault.page("Ada")
+
+    async def flow(stage: Stage) -> None:
+        took = []
+        for key in ("2", "3", *"ada", "escape", "4", "5", "6", "7", "8", "1", "?", "escape"):
+            begun = time.perf_counter()
+            await stage.press(key)
+            took.append(time.perf_counter() - begun)
+        assert max(took) < 0.9, took
+        await stage.see("saved page  Ada")
+
+    play(vault.root, flow, desk=SlowDesk(vault.root))
+
+
+def test_a_long_list_is_fetched_as_the_cursor_comes_near_its_end(vault: VaultBox) -> None:
+    for n in range(130):
+        vault.put(f"notes/n{n:03}.md", f"# Note {n:03}\n")
+    vault.scan()
+
+    async def flow(stage: Stage) -> None:
+        await stage.press("4")
+        await stage.see("100 of 130")
+        listing = stage.app.screen.query_one("#records", Listing)
+        listing.focus()
+        await stage.press("G")
+        await stage.until(lambda: listing.option_count == 130)
+        await stage.press("G")
+        await stage.see("Note 129")
+
+    play(vault.root, flow)
