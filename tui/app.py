@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any
+from contextlib import suppress
+from typing import Any, ClassVar
 
 from textual import on
 from textual.app import App, ComposeResult
@@ -56,15 +57,20 @@ class Home(Screen[None]):
         return self.query_one(f"#at-{current.removeprefix('at-')}", PlaceView) if current else None
 
     @on(Tabs.TabActivated)
-    async def _enter(self, event: Tabs.TabActivated) -> None:
-        switcher = self.query_one(ContentSwitcher)
-        wanted = f"at-{event.tab.id}"
+    async def _clicked(self, event: Tabs.TabActivated) -> None:
+        await self.enter(str(event.tab.id))
+
+    async def enter(self, place: str) -> None:
+        """Show a place; what is typed next is the place's."""
+        switcher, wanted = self.query_one(ContentSwitcher), f"at-{place}"
+        if switcher.current == wanted:
+            return
         if not switcher.query(f"#{wanted}"):
-            await switcher.add_content(shelf.made(str(event.tab.id), wanted), set_current=True)
+            await switcher.add_content(shelf.made(place, wanted), set_current=True)
         else:
             switcher.current = wanted
-            if self.place is not None:
-                self.place.refresh_place()
+            self.refresh_place()
+        self.query_one(Tabs).active = place
         self.focus_place()
 
     def focus_place(self) -> None:
@@ -84,7 +90,7 @@ class ReviewApp(App[None]):
 
     TITLE = "vault-kg"
     BINDINGS = keys.bindings("everywhere")
-    COMMANDS = {Commands, Records}
+    COMMANDS: ClassVar[set[Any]] = {Commands, Records}
     ENABLE_COMMAND_PALETTE = True
     CSS = """
     Screen { background: $background; }
@@ -108,6 +114,7 @@ class ReviewApp(App[None]):
         self.theme = themes.NIGHT.name
         self.desk.start()
         self.set_interval(PULSE, self._look)
+        self.call_after_refresh(self._look)
 
     def on_unmount(self) -> None:
         """Close the vault."""
@@ -118,14 +125,12 @@ class ReviewApp(App[None]):
         """The screen of the places."""
         return next(s for s in self.screen_stack if isinstance(s, Home))
 
-    def action_go(self, place: str) -> None:
+    async def action_go(self, place: str) -> None:
         """Go to a place, closing what is open over it."""
         while len(self.screen_stack) > 1:
             self.pop_screen()
-        bar = self.home.query_one(Tabs)
-        if bar.active == place:
-            self.home.focus_place()
-        bar.active = place
+        await self.home.enter(place)
+        self.home.focus_place()
 
     def action_help(self) -> None:
         """Show every key."""
@@ -147,18 +152,22 @@ class ReviewApp(App[None]):
         self.theme = names[(at + 1) % len(names)]
 
     def _look(self) -> None:
-        ask(self, _pulse, self._moved, group="pulse", otherwise=self._unavailable)
+        watched = getattr(self.screen, "watched", None)
+        ask(
+            self, lambda desk: _pulse(desk, watched), self._moved, group="pulse",
+            otherwise=self._unavailable,
+        )  # fmt: skip
 
     def _moved(self, seen: tuple[int, int]) -> None:
         position, waiting = seen
         if waiting != self._waiting:
             self._waiting = waiting
             label = f" 2 Review {waiting}" if waiting else " 2 Review"
-            self.home.query_one("#review", Tab).label = Content(label)
+            for tab in self.home.query("#review").results(Tab):
+                tab.label = Content(label)
         if position != self._position:
-            before, self._position = self._position, position
-            if before is not None:
-                self.action_refresh()
+            self._position = position
+            self.action_refresh()
 
     def _unavailable(self, error: VaultError) -> None:
         if self._position != -1:
@@ -166,9 +175,14 @@ class ReviewApp(App[None]):
             self.notify(block(error.message), title=error.code, severity="error", markup=False)
 
 
-def _pulse(desk: Desk) -> tuple[int, int]:
-    """Read how far the journal is, and how many conflicts wait."""
+def _pulse(desk: Desk, watched: str | None) -> tuple[int, int]:
+    """Read how far the journal is, and how many conflicts wait.
+
+    The record that is open is read, so that an edit of its file is taken in even where the file
+    system tells nobody of it.
+    """
+    if watched is not None:
+        with suppress(VaultError):
+            desk.call("knowledge_get", id=watched, bodyLimit=1)
     activity = desk.call("knowledge_activity", limit=1)
     return activity["position"], desk.call("knowledge_conflicts")["count"]
-
-

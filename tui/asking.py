@@ -8,7 +8,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING, TypeVar, cast
 
-from textual.dom import DOMNode
+from textual.app import ScreenStackError
+from textual.dom import DOMNode, NoScreen
 
 from tui.desk import Desk
 from tui.plain import block
@@ -47,13 +48,21 @@ def ask(
         try:
             answer = await desk_of(node).ask(question)
         except VaultError as error:
-            if node.is_attached:
+            if _is_there(node):
                 (otherwise or (lambda e: refuse(node, e)))(error)
             return
-        if node.is_attached:
+        if _is_there(node):
             then(answer)
 
     node.run_worker(run(), group=group, exclusive=True, exit_on_error=True)
+
+
+def _is_there(node: DOMNode) -> bool:
+    """Say whether a node can still take an answer: its screen was not closed meanwhile."""
+    try:
+        return node.is_attached and node.screen in node.app.screen_stack
+    except (NoScreen, ScreenStackError):
+        return False
 
 
 def refuse(node: DOMNode, error: VaultError) -> None:

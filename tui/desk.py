@@ -129,7 +129,7 @@ class Desk:
         return "\n".join([said, *problems[:5]])
 
     def keep_request(self, name: str, text: str) -> Path:
-        """Write a request that somebody else is to send into `.vault-kg/requests/`; returns the file."""
+        """Keep a request in `.vault-kg/requests/` for somebody else to send; returns the file."""
         folder = self.root / ".vault-kg" / "requests"
         folder.mkdir(parents=True, exist_ok=True)
         path = folder / name

@@ -42,9 +42,7 @@ def sides(diff: str, width: int) -> Content:
     room = max(10, (width - 3) // 2)
     lines = []
     for row in _paired(_body(diff)):
-        lines.append(
-            Content(" │ ").join([_cell(row.left, room), _cell(row.right, room)])
-        )
+        lines.append(Content(" │ ").join([_cell(row.left, room), _cell(row.right, room)]))
     return Content("\n").join(lines)
 
 

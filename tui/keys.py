@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from textual.binding import Binding
+from textual.binding import Binding, BindingType
 
 
 class Key(NamedTuple):
@@ -68,15 +68,25 @@ KEYS: dict[str, tuple[Key, ...]] = {
     ),
     "record": (
         Key("right_square_bracket,l", "next_tab", "Next part", "Show the next part", footer=False),
-        Key("left_square_bracket,h", "previous_tab", "Part before", "Show the part before",
-            footer=False),
+        Key(
+            "left_square_bracket,h",
+            "previous_tab",
+            "Part before",
+            "Show the part before",
+            footer=False,
+        ),
         Key("e", "edit", "Edit", "Open the file in $EDITOR, at its line"),
         *_REQUESTS,
         Key("a", "adopt", "Adopt", "Make this note a page with an id and history"),
         Key("y", "copy_id", "Copy id", "Copy the record's id to the clipboard", footer=False),
-        Key("o", "open_successor", "Successor", "Open the record that stands for this one",
-            footer=False),
-    ),  # fmt: skip
+        Key(
+            "o",
+            "open_successor",
+            "Successor",
+            "Open the record that stands for this one",
+            footer=False,
+        ),
+    ),
     "history": (
         Key("d", "toggle_sides", "Side by side", "Show the difference in one or two columns"),
     ),
@@ -85,18 +95,30 @@ KEYS: dict[str, tuple[Key, ...]] = {
         Key("p", "choose('apply_proposed')", "Apply proposed", "Write what was proposed"),
         Key("m", "merge_by_hand", "Merge", "Write the file yourself, in $EDITOR"),
         Key("e", "edit", "Edit", "Open the file on disk in $EDITOR", footer=False),
-        Key("right_square_bracket,l", "next_version", "Next version",
-            "Show the next version, where not all fit"),
-        Key("left_square_bracket,h", "previous_version", "Version before",
-            "Show the version before", footer=False),
-    ),  # fmt: skip
+        Key(
+            "right_square_bracket,l",
+            "next_version",
+            "Next version",
+            "Show the next version, where not all fit",
+        ),
+        Key(
+            "left_square_bracket,h",
+            "previous_version",
+            "Version before",
+            "Show the version before",
+            footer=False,
+        ),
+    ),
     "candidate": (
         Key("d", "decline", "Not one thing", "Remember that these pages are not one thing"),
         Key("l", "merge('first')", "Keep left…", "Ask an agent to merge; the left page survives"),
-        Key("r", "merge('second')", "Keep right…", "Ask an agent to merge; the right page survives"),
-        Key("1", "open_page('first')", "Open left", "Open the left page", footer=False),
-        Key("2", "open_page('second')", "Open right", "Open the right page", footer=False),
+        Key(
+            "r", "merge('second')", "Keep right…", "Ask an agent to merge; the right page survives"
+        ),
+        Key("o", "open_page('first')", "Open left", "Open the left page", footer=False),
+        Key("p", "open_page('second')", "Open right", "Open the right page", footer=False),
     ),
+    "facts": (Key("e", "edit", "Edit", "Open the file in $EDITOR, at its line"),),
     "request": (
         Key("ctrl+s", "hand_over", "Copy and keep", "Copy the request, and keep it as a file"),
     ),
@@ -114,9 +136,10 @@ KEYS: dict[str, tuple[Key, ...]] = {
         Key("e", "edit", "Edit", "Open the file in $EDITOR, at the line"),
         Key("r", "retry", "Retry Git", "Try again to commit what waits for Git"),
         Key("s", "restore", "Restore", "Bring a deleted record's file back"),
-        Key("tab", "app.focus_next", "Issues/journal", "Go between issues and journal",
-            footer=False),
-    ),  # fmt: skip
+        Key(
+            "tab", "app.focus_next", "Issues/journal", "Go between issues and journal", footer=False
+        ),
+    ),
     "prompt": (Key("escape", "cancel", "Cancel", "Change nothing"),),
 }
 
@@ -128,6 +151,7 @@ TITLES = {
     "history": "In a record's history",
     "conflict": "On a conflict",
     "candidate": "On two pages that may be one",
+    "facts": "On an issue",
     "request": "Handing over a request",
     "search": "Searching",
     "browse": "Browsing",
@@ -136,7 +160,7 @@ TITLES = {
 }
 
 
-def bindings(*places: str, priority: bool = False) -> list[Binding]:
+def bindings(*places: str, priority: bool = False) -> list[BindingType]:
     """Return the bindings of places, for Textual."""
     return [
         Binding(k.key, k.action, k.label, show=k.footer, tooltip=k.help, priority=priority)

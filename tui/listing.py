@@ -127,8 +127,11 @@ class Listing(OptionList):
             self.highlighted = self.get_option_index(kept)
         else:
             self.highlighted = min(index, self.option_count - 1)
+        if offset is None and kept is not None:
+            offset = self.size.height // 3
         if offset is not None:
             self._put_cursor_at(offset)
+            self.call_after_refresh(self._put_cursor_at, offset)
 
     def _unchanged(self, page: Page) -> bool:
         if [i.key for i in page.items] != [o.id for o in self.options]:
@@ -165,4 +168,4 @@ class Listing(OptionList):
     def _put_cursor_at(self, offset: int) -> None:
         line = self._index_to_line.get(self.highlighted or 0)
         if line is not None:
-            self.scroll_to(y=max(0, line - offset), animate=False, force=True)
+            self.scroll_to(y=max(0, line - offset), animate=False, force=True, immediate=True)

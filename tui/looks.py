@@ -79,11 +79,11 @@ def standing(value: dict[str, Any]) -> str:
     said = _LIFECYCLE.get(value["lifecycle"], value["lifecycle"])
     if not said and value.get("eligible") is False:
         return "✗ not eligible"
-    return said
+    return str(said)
 
 
 def hit(value: dict[str, Any]) -> Content:
-    """Return a search hit: its title, why it was found, and the passage with what matched marked."""
+    """Return a search hit: its title, why it was found, and its passage with marks."""
     evidence = value["search"]
     why = [
         "exact name" if evidence["exact_name"] else "",
@@ -137,7 +137,9 @@ def conflict(value: dict[str, Any]) -> Content:
     first = joined(content("! conflict", "bold"), one(value["path"], limit=200))
     who = f"{line(value['actor'], 40)} {done(value['operation'])}, somebody had edited the file"
     reason = one(value["reason"] or "", "italic", 200)
-    return stacked(first, joined(content("  " + who), reason, content(when(value["foundAt"]), "dim")))
+    return stacked(
+        first, joined(content("  " + who), reason, content(when(value["foundAt"]), "dim"))
+    )
 
 
 def candidate(value: dict[str, Any]) -> Content:

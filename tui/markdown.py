@@ -1,4 +1,4 @@
-"""Markdown of records, drawn: links lead to records, HTML and hidden characters are shown as text."""
+"""Markdown of records, drawn: links lead to records, HTML and hidden characters are text."""
 
 from __future__ import annotations
 

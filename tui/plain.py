@@ -7,7 +7,6 @@ bidirectional override. Whatever is cut says so.
 from __future__ import annotations
 
 import re
-import unicodedata
 from typing import Any
 
 from textual.content import Content, Span
@@ -23,8 +22,8 @@ _HIDDEN = re.compile(
 )
 _SHOWN = re.compile("⟦U\\+[0-9A-F]{4,6}⟧|[\u2400-\u2421]")
 _WHITE = re.compile(r"[ \t\n]+")
-_STACKED = re.compile("([\u0300-\u036f\u0483-\u0489\u1ab0-\u1aff\u1dc0-\u1dff\u20d0-\u20ff]{5})"
-                      "[\u0300-\u036f\u0483-\u0489\u1ab0-\u1aff\u1dc0-\u1dff\u20d0-\u20ff]+")  # fmt: skip
+_ABOVE = "[\u0300-\u036f\u0483-\u0489\u1ab0-\u1aff\u1dc0-\u1dff\u20d0-\u20ff]"
+_STACKED = re.compile(f"({_ABOVE}{{5}}){_ABOVE}+")
 
 
 def reveal(text: Any) -> str:
@@ -51,7 +50,7 @@ def line(text: Any, limit: int = 400) -> str:
 
 
 def content(text: str, style: str = "") -> Content:
-    """Return text that was revealed as it will be drawn; stand-ins for what is hidden are reversed."""
+    """Return revealed text as it will be drawn; stand-ins for what is hidden are reversed."""
     made = Content.styled(text, style) if style else Content(text)
     marks = [Span(m.start(), m.end(), Style(reverse=True)) for m in _SHOWN.finditer(text)]
     return made.add_spans(marks) if marks else made
@@ -100,8 +99,3 @@ def _visible(found: re.Match[str]) -> str:
 def _short(text: str) -> str:
     rest = len(text) - MAX_LINE
     return text if rest <= 0 else f"{text[:MAX_LINE]}… ({rest:,} characters more in this line)"
-
-
-def category(character: str) -> str:
-    """Return the Unicode category of a character; what this module hides is checked against it."""
-    return unicodedata.category(character)

@@ -1,4 +1,4 @@
-"""The full-text index: what is found, in which order, under which filter."""
+"""The full-text index: what matches, how well, and that nothing of what was removed stays."""
 
 from __future__ import annotations
 
@@ -7,13 +7,12 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from vault_kg.index import fts, schema
 from vault_kg.index.query import parse_query, to_match
-from vault_kg.index.snippets import CLOSENESS_BONUS, closeness
-from vault_kg.records.passages import Passage, passage_hash, split_passages
+from vault_kg.records.passages import Passage, split_passages
 from vault_kg.state.database import Database
 
 
@@ -27,143 +26,74 @@ def db(tmp_path: Path) -> Iterator[Database]:
 def new_database(path: Path) -> Database:
     database = Database(path, create=True)
     schema.ensure(database, "test")
-    fts.create(database)
     return database
 
 
-def add(db: Database, name: str, text: str, *, title: str = "", partition: str = "main") -> int:
-    """Add a record of one name and its passages; returns its key."""
-    key = db.value(
-        "INSERT INTO record (path, id, kind, partition, title, title_key, revision, hash,"
-        " lifecycle, recorded_at, updated_at, valid, eligible)"
-        " VALUES (?,?,'page',?,?,'',1,'','active','','',1,1) RETURNING key",
-        (f"{name}.md", name, partition, title),
-    )
-    hashed = [
-        (passage, passage_hash(title, passage.heading_path, passage.text))
-        for passage in split_passages(text, 1, title) or [Passage((), "", 1, 1, 0)]
-    ]
-    fts.put_record(db, key, title, hashed)
-    return int(key)
+def add(db: Database, record: int, text: str, title: str = "", aliases: tuple[str, ...] = ()) -> None:
+    """Index the passages of a record."""
+    passages = split_passages(text, 1, title) or [Passage((), "", 1, 1, 0)]
+    with db.write():
+        fts.put(db, [(record, fts.prepare(title, passages, aliases))])
 
 
-def names(db: Database, hits: list[fts.Hit]) -> list[str]:
-    return [db.value("SELECT id FROM record WHERE key = ?", (hit.record,)) for hit in hits]
+def found(db: Database, query: str) -> list[int]:
+    """Return the record of each passage that a query matches, the best first."""
+    return [record for record, _ in scored(db, query)]
 
 
-def found(db: Database, text: str, limit: int = 10, **options: object) -> list[str]:
-    match = to_match(parse_query(text))
+def scored(db: Database, query: str) -> list[tuple[int, float]]:
+    match = to_match(parse_query(query))
     assert match is not None
-    return names(db, fts.search(db, match, limit, **options))  # type: ignore[arg-type]
-
-
-def test_the_best_match_comes_first_and_partial_ones_after(db: Database) -> None:
-    for n in range(9):
-        add(db, f"part{n}", f"the engine number {n} and more words about other things")
-    add(db, "exact", "the analytical engine of Babbage")
-    order = found(db, "analytical engine Babbage", 20)
-    assert order[0] == "exact"
-    assert order[1:] == sorted(order[1:])
-    assert order == found(db, "analytical engine Babbage", 20)
+    of = dict(db.rows("SELECT key, record FROM passage"))
+    best = sorted((-score, of[key]) for key, score in fts.scores(db, match))
+    return [(record, -score) for score, record in best]
 
 
 def test_a_word_in_the_title_or_heading_counts_more_than_one_in_the_text(db: Database) -> None:
-    add(db, "body", "# Other\nkiwi and some more words")
-    add(db, "heading", "# Kiwi\nother and some more words")
-    add(db, "title", "# Other\nother and some more words", title="Kiwi")
-    assert found(db, "kiwi") == ["title", "heading", "body"]
+    add(db, 1, "# Other\nkiwi and some more words")
+    add(db, 2, "# Kiwi\nother and some more words")
+    add(db, 3, "# Other\nother and some more words", title="Kiwi")
+    assert found(db, "kiwi") == [3, 2, 1]
 
 
 def test_a_title_without_spaces_counts_as_one_with_them(db: Database) -> None:
-    add(db, "body", "这里有双向链接")
-    add(db, "title", "这里什么都没有", title="双向链接")
-    assert found(db, "链接") == ["title", "body"]
+    add(db, 1, "这里有双向链接")
+    add(db, 2, "这里什么都没有", title="双向链接")
+    assert found(db, "链接") == [2, 1]
 
 
-def test_a_heading_that_stands_above_is_found(db: Database) -> None:
-    add(db, "a", "# Zebra\n## Stripes\ntext")
-    assert found(db, "zebra") == ["a"]
+def test_a_heading_that_stands_above_and_an_alias_are_found(db: Database) -> None:
+    add(db, 1, "# Zebra\n## Stripes\ntext")
+    add(db, 2, "text", title="Horse", aliases=("Striped horse", "斑马"))
+    assert found(db, "zebra") == [1]
+    assert found(db, "斑马") == [2]
 
 
-def test_gibberish_finds_nothing(db: Database) -> None:
-    add(db, "a", "some text")
+def test_gibberish_matches_nothing(db: Database) -> None:
+    add(db, 1, "some text")
     assert found(db, "zxqv wvkj") == []
 
 
-def test_a_filter_holds_before_the_limit(db: Database) -> None:
-    for n in range(300):
-        add(db, f"many{n:03}", "kiwi kiwi kiwi")
-    for n in range(3):
-        add(db, f"few{n}", "kiwi and a great many other words " * 5, partition="small")
-    options = {"where": "record.partition = :partition", "parameters": {"partition": "small"}}
-    assert found(db, "kiwi", 3, **options) == ["few0", "few1", "few2"]
-    assert fts.count(db, '"kiwi"') == 303
-    assert fts.count(db, '"kiwi"', **options) == 3  # type: ignore[arg-type]
-
-
-def test_a_record_is_found_once_by_its_best_passage_where_that_is_asked(db: Database) -> None:
-    add(db, "a", "# One\nkiwi\n# Two\nkiwi kiwi kiwi\n# Three\nkiwi")
-    add(db, "b", "kiwi and other words and yet more other words")
-    assert found(db, "kiwi").count("a") == 3
-    hits = fts.search(db, '"kiwi"', 10, per_record=True)
-    assert names(db, hits) == ["a", "b"]
-    assert db.value("SELECT heading FROM passage WHERE key = ?", (hits[0].passage,)) == "Two"
-    assert fts.count(db, '"kiwi"', per_record=True) == 2
-    assert len(fts.search(db, '"kiwi"', 1, per_record=True)) == 1
-
-
-def test_equal_scores_go_by_id_and_place(db: Database) -> None:
-    for name in ("c", "a", "b"):
-        add(db, name, "# X\nkiwi\n# X\nkiwi")
-    assert found(db, "kiwi") == ["a", "a", "b", "b", "c", "c"]
-    ordinals = [
-        db.value("SELECT ordinal FROM passage WHERE key = ?", (hit.passage,))
-        for hit in fts.search(db, '"kiwi"', 10)
-    ]
-    assert ordinals == [0, 1] * 3
-
-
-def ranked(db: Database, text: str) -> list[str]:
-    """Rank as the search operation does: BM25, raised by how exactly the words stand there."""
-    query = parse_query(text)
-    match = to_match(query)
-    assert match is not None
-    scored = []
-    for hit in fts.search(db, match, 100):
-        body = db.value("SELECT text FROM passage WHERE key = ?", (hit.passage,))
-        scored.append((-hit.score * (1 + CLOSENESS_BONUS * closeness(body, query)), hit))
-    return names(db, [hit for _, hit in sorted(scored)])
-
-
-@pytest.mark.parametrize(
-    ("exact", "near", "query"),
-    [
-        ("a naïve view", "a naive view", "naïve"),
-        ("a naive view", "a naïve view", "naive"),
-        ("in Łódź now", "in Lodz now", "Łódź"),
-        ("in v1.2.3 now", "in v1 2 3 now", "v1.2.3"),
-        ("the foo_bar call", "the foo bar call", "foo_bar"),
-        ("the a-b line", "the a b line", "a-b"),
-        ("he runs far", "he running far", "runs"),
-    ],
-)
-@pytest.mark.parametrize("exact_first", [True, False])
-def test_what_stands_as_typed_goes_before_what_only_folds_to_it(
-    db: Database, exact: str, near: str, query: str, exact_first: bool
-) -> None:
-    add(db, "x", exact if exact_first else near)
-    add(db, "y", near if exact_first else exact)
-    for n in range(5):
-        add(db, f"z{n}", "something else")
-    assert ranked(db, query) == (["x", "y"] if exact_first else ["y", "x"])
+def test_every_match_is_returned_with_its_score_by_key(db: Database) -> None:
+    for record in range(1, 301):
+        add(db, record, "kiwi and other words" if record % 2 else "kiwi kiwi")
+    match = '"kiwi"'
+    scores = fts.scores(db, match)
+    assert [key for key, _ in scores] == fts.matching(db, match) == list(range(1, 301))
+    assert all(score > 0 for _, score in scores)
 
 
 def test_a_record_removed_is_found_no_more(db: Database) -> None:
-    key = add(db, "a", "kiwi")
-    add(db, "b", "kiwi")
-    fts.delete_record(db, key)
-    assert found(db, "kiwi") == ["b"]
+    add(db, 1, "# One\nkiwi\n# Two\nkiwi")
+    add(db, 2, "kiwi")
+    fts.remove(db, [1])
+    assert found(db, "kiwi") == [2]
     assert db.value("SELECT count(*) FROM passage") == 1
+
+
+def test_a_record_without_words_is_found_by_its_title(db: Database) -> None:
+    add(db, 1, "", title="Lonely")
+    assert found(db, "lonely") == [1]
 
 
 DOCUMENTS = st.lists(
@@ -175,9 +105,7 @@ DOCUMENTS = st.lists(
 )
 
 
-@settings(
-    max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
-)
+@settings(max_examples=40, deadline=None)
 @given(DOCUMENTS, st.data())
 def test_what_was_removed_and_added_leaves_no_trace_in_the_scores(
     tmp_path_factory: pytest.TempPathFactory, documents: list[str], data: st.DataObject
@@ -186,29 +114,16 @@ def test_what_was_removed_and_added_leaves_no_trace_in_the_scores(
     folder = tmp_path_factory.mktemp("fts")
     lived, fresh = new_database(folder / "a.sqlite"), new_database(folder / "b.sqlite")
     removed = data.draw(st.sets(st.integers(0, len(documents) - 1)))
-    keys = [add(lived, f"n{n}", text) for n, text in enumerate(documents)]
-    for n in sorted(removed, reverse=True):
-        fts.delete_record(lived, keys[n])
+    for n, text in enumerate(documents):
+        add(lived, n, text)
+    fts.remove(lived, sorted(removed, reverse=True))
     for n, text in reversed(list(enumerate(documents))):
         if n not in removed:
-            add(fresh, f"n{n}", text)
+            add(fresh, n, text)
     for query in ("kiwi apple", "東京 naïve foo_bar", "pear -kiwi"):
-        match = to_match(parse_query(query))
-        assert match is not None
-        answers = []
-        for db in (lived, fresh):
-            hits = fts.search(db, match, 10)
-            answers.append(
-                [(name, hit.score) for name, hit in zip(names(db, hits), hits, strict=True)]
-            )
-        assert answers[0] == answers[1]
+        assert scored(lived, query) == scored(fresh, query)
     lived.close()
     fresh.close()
-
-
-def test_a_record_without_words_is_found_by_its_title(db: Database) -> None:
-    add(db, "a", "", title="Lonely")
-    assert found(db, "lonely") == ["a"]
 
 
 @pytest.mark.parametrize(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import signal
 import socket
 import threading
@@ -431,6 +432,23 @@ def test_a_service_that_cannot_be_found_any_more_ends(small: VaultBox) -> None:
     Path(running.address).unlink()
     running.thread.join(10)
     assert not running.thread.is_alive()
+
+
+def test_a_service_whose_folder_was_made_anew_ends_and_leaves_its_successor_alone(
+    process: ServiceProcess, tmp_path: Path
+) -> None:
+    private = process.root / ".vault-kg"
+    private.rename(process.root.parent / "away")
+    shutil.copytree(process.root.parent / "away", private, ignore=_no_service_files)
+    second = ServiceProcess(process.root).wait_until_ready()
+    assert process.process.wait(10) == 0
+    with second.client() as client:
+        assert client.call("knowledge_records")["total"] == 2
+    assert second.stop() == 0
+
+
+def _no_service_files(_: str, names: list[str]) -> list[str]:
+    return [name for name in names if name.startswith("service.")]
 
 
 # Names

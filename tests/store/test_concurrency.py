@@ -182,7 +182,6 @@ def test_eight_processes_lose_nothing(folder: Path) -> None:
     with trials.looking_at(box.root) as box:
         told = crowd.told()
         assert crowd.killed > 0
-        print("XX", len(told), sum("error" in t["answer"] for t in told), crowd.killed)
         accepted = [t for t in told if "error" not in t["answer"]]
         refused = [t for t in told if "error" in t["answer"]]
         assert len(accepted) >= WRITES - PROCESSES

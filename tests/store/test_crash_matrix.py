@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import hashlib
 import shutil
+import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -217,6 +218,8 @@ class Prepared:
     known: str
     before: Any
     after: Any
+    observed: int
+    """How many edits by hand are known in both."""
 
 
 class Stage:
@@ -259,8 +262,9 @@ class Stage:
             after = trials.shape(trials.state_of(done), known)
             trials.check_whole(done)
             trials.check_git(done, UNTRACKED)
+            observed = sum(row[0] == "observe" for row in trials.journal_of(done))
         assert before != after
-        return Prepared(root, call, known, before, after)
+        return Prepared(root, call, known, before, after, observed)
 
 
 @pytest.fixture(scope="module")
@@ -300,4 +304,37 @@ def test_an_operation_that_died_happened_wholly_or_never(
         trials.check_whole(box)
         box.ws.outbox.drain()
         trials.check_git(box, UNTRACKED)
+    shutil.rmtree(root)
+
+
+@pytest.mark.parametrize("point", ["install.exchanged:1", "install.file-done:1", "publish.inside"])
+@pytest.mark.parametrize("scenario", ["withdraw", "correct", "merge", "unmerge"])
+def test_a_reader_that_was_open_does_not_take_a_dead_writers_files_for_edits(
+    stage: Stage, scenario: str, point: str
+) -> None:
+    prepared = stage.prepared(scenario)
+    root = trials.copy(prepared.root, stage.folder)
+    record = prepared.call.arguments.get("id") or prepared.call.arguments["survivor"]["id"]
+    opened, died = root.with_suffix(".opened"), root.with_suffix(".died")
+
+    def read() -> Any:
+        with trials.looking_at(root) as box:
+            opened.touch()
+            while not died.exists():
+                time.sleep(0.001)
+            return trials.perform(box.ws, Call("knowledge_get", {"id": record}))
+
+    reader = trials.fork(read)
+    while not opened.exists():
+        time.sleep(0.001)
+    trials.crash(root, prepared.call, point)
+    died.touch()
+    assert reader.wait() == 0, reader.said()
+    assert reader.result()["id"], "it was answered"
+    with trials.looking_at(root) as box:
+        assert "error" not in trials.perform(box.ws, prepared.call)
+        assert trials.shape(trials.state_of(box), prepared.known) == prepared.after
+        made = box.ws.database.rows("SELECT operation FROM journal WHERE operation = 'observe'")
+        assert len(made) == prepared.observed
+        trials.check_whole(box)
     shutil.rmtree(root)

@@ -57,7 +57,9 @@ class Stage:
 Flow = Callable[[Stage], Awaitable[None]]
 
 
-def play(root: Path, flow: Flow, size: tuple[int, int] = (80, 24), desk: Desk | None = None) -> None:
+def play(
+    root: Path, flow: Flow, size: tuple[int, int] = (80, 24), desk: Desk | None = None
+) -> None:
     """Run the UI on a vault, without a terminal, through a flow."""
 
     async def run() -> None:
@@ -68,7 +70,9 @@ def play(root: Path, flow: Flow, size: tuple[int, int] = (80, 24), desk: Desk | 
     asyncio.run(run())
 
 
-def meet(box: VaultBox, record_id: str, old: str, new: str, monkeypatch: Any, **change: Any) -> None:
+def meet(
+    box: VaultBox, record_id: str, old: str, new: str, monkeypatch: Any, **change: Any
+) -> None:
     """Make a conflict: a person edits the file of a record while an agent's change is accepted."""
     gate = box.root.parent / f"gate-{record_id}"
     failpoints._reached.clear()

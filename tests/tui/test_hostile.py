@@ -1,4 +1,4 @@
-"""Text from records is shown as text: no markup, no escape reaches the terminal, nothing is hidden."""
+"""Text from records is text: no markup, no escape reaches the terminal, nothing is hidden."""
 
 from __future__ import annotations
 
@@ -52,12 +52,14 @@ def test_markup_is_text_in_lists_heads_titles_and_notices(vault: VaultBox) -> No
 
 def test_escapes_bidi_and_zero_width_are_revealed_everywhere(vault: VaultBox) -> None:
     hidden = "a\u202eb\u200bc\ufeffd\u2066e"
-    page = file_with(vault, f"\nBody {ESCAPES} {hidden} &#x202e; &#27;[2J <b>tag</b>\n", "T\\u202eitle")
+    page = file_with(
+        vault, f"\nBody {ESCAPES} {hidden} &#x202e; &#27;[2J <b>tag</b>\n", "T\\u202eitle"
+    )
 
     async def flow(stage: Stage) -> None:
         open_value(stage.app, ToRecord(page))
         await stage.see("T⟦U+202E⟧itle", "␛]52;c;aGFja2Vk␇␛[2J⟦U+009B⟧31m", "a⟦U+202E⟧b⟦U+200B⟧c")
-        await stage.see("⟦U+202E⟧ ␛[2J", "<b>tag</b>")
+        await stage.see("⟦U+202E⟧ �[2J", "<b>tag</b>")
         no_control_reaches_the_terminal(stage)
         await stage.press("[")
         await stage.see("a⟦U+202E⟧b⟦U+200B⟧c⟦U+FEFF⟧d")
@@ -85,7 +87,9 @@ def test_a_line_of_a_megabyte_is_cut_and_says_so(vault: VaultBox) -> None:
         await stage.press("end")
         await stage.see("characters more")
         await stage.press("[")
-        await stage.see("format: knowledge-record-v1", "characters more in this line")
+        await stage.see("format: knowledge-record-v1")
+        await stage.press("end")
+        await stage.see("characters more in this line")
         await stage.press("[")
         await stage.see("What it changed")
         await stage.press("q")

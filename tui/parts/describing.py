@@ -63,7 +63,8 @@ def _change(view: dict[str, Any]) -> str:
     change = view["lifecycleChange"]
     if not change:
         return "" if view["lifecycle"] == "active" else str(view["lifecycle"])
-    return f"{view['lifecycle']} by {change.get('actor')} at {change.get('at')}: {change.get('reason')}"
+    who, at, why = (change.get(key) for key in ("actor", "at", "reason"))
+    return f"{view['lifecycle']} by {who} at {at}: {why}"
 
 
 def _span(begin: str | None, end: str | None) -> str:

@@ -25,7 +25,7 @@ class HistoryPart(Vertical):
     HistoryPart #revisions { height: 2fr; min-height: 4; }
     HistoryPart #difference { height: 3fr; border: round $panel; padding: 0 1; }
     HistoryPart #difference:focus { border: round $primary; }
-    HistoryPart #changed { text-wrap: nowrap; text-overflow: ellipsis; width: auto; min-width: 100%; }
+    HistoryPart #changed { text-wrap: nowrap; width: auto; min-width: 100%; }
     """
 
     def __init__(self) -> None:

@@ -55,9 +55,7 @@ def claims(record_id: str) -> Reader:
             "knowledge_records", kind="claim", owner=record_id, cursor=cursor,
             limit=min(limit, 20),
         )  # fmt: skip
-        items = [
-            Item(r["id"], _claim(desk, r), ToRecord(r["id"])) for r in found["records"]
-        ]
+        items = [Item(r["id"], _claim(desk, r), ToRecord(r["id"])) for r in found["records"]]
         return Page(items, found["total"], found["nextCursor"])
 
     return read
@@ -87,7 +85,9 @@ def connections(record_id: str) -> Reader:
             look = _edge(edge, nodes.get(other, {"id": other, "title": other}), outward)
             items.append(Item(f"edge-{n}-{other}", look, ToRecord(other)))
             if edge["record"]:
-                fact = joined(content("  │ its record:", "dim"), one(edge["fact"] or edge["record"]))
+                fact = joined(
+                    content("  │ its record:", "dim"), one(edge["fact"] or edge["record"])
+                )
                 items.append(Item(f"fact-{n}", fact, ToRecord(edge["record"])))
         return Page(items, found["totalEdges"] if found["truncated"] else len(items))
 
@@ -105,8 +105,8 @@ def _edge(edge: dict[str, Any], other: dict[str, Any], outward: bool) -> Content
 
 def names(desk: Desk, view: dict[str, Any]) -> dict[str, str]:
     """Return the titles of the records that one names; what cannot be read keeps its id."""
-    ids = [view["owner"], view["from"], view["to"], view["supersedes"], view["supersededBy"],
-           view["mergedInto"], *view["entities"], *view["dependencies"], *view["mergedFrom"]]  # fmt: skip
+    ids = [view[key] for key in ("owner", "from", "to", "supersedes", "supersededBy", "mergedInto")]
+    ids += [i for key in ("entities", "dependencies", "mergedFrom") for i in view[key]]
     found = {}
     for record_id in list(dict.fromkeys(i for i in ids if i))[:30]:
         try:

@@ -79,11 +79,11 @@ def _retry(desk: Desk) -> str:
         desk.call("knowledge_resume", requestId=waiting["requestId"])
     git = desk.call("knowledge_status")["git"]
     if git["pending"]:
-        return f"{plural(git['pending'], 'change')} still wait: {git['reason']}"
+        waits = "waits" if git["pending"] == 1 else "wait"
+        return f"{plural(git['pending'], 'change')} still {waits}: {git['reason']}"
     return "Everything is in Git."
 
 
 def _waiting(desk: Desk) -> dict[str, Any] | None:
     found = desk.call("knowledge_activity", limit=200)["entries"]
     return next((e for e in found if e["git"]["state"] != "committed"), None)
-

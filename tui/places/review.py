@@ -51,6 +51,4 @@ class Review(PlaceView):
 
     def compose(self) -> ComposeResult:
         """Lay out the queue."""
-        yield Listing(
-            read_queue, title="Waits for you", empty="nothing waits for you", id="queue"
-        )
+        yield Listing(read_queue, title="Waits for you", empty="nothing waits for you", id="queue")

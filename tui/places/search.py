@@ -24,7 +24,7 @@ def reader(query: str, lifecycle: str) -> Reader:
 
     def read(desk: Desk, cursor: str | None, limit: int) -> Page:
         if not query.strip():
-            return Page(note="type words, \"a phrase\", -without, tag:x or type:x")
+            return Page(note='type words, "a phrase", -without, tag:x or type:x')
         found = desk.call(
             "knowledge_search", query=query, lifecycle=lifecycle, cursor=cursor,
             limit=min(limit, 100),

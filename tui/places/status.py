@@ -55,7 +55,10 @@ def described(status: dict[str, Any]) -> Content:
         ("journal", f"at entry {status['position']:,}"),
         ("current", _counted(status["records"])),
         ("history", _counted(status["history"])),
-        ("conflicts", f"{status['conflicts']} wait for a person" if status["conflicts"] else "none"),
+        (
+            "conflicts",
+            f"{status['conflicts']} wait for a person" if status["conflicts"] else "none",
+        ),
         ("Git", f"{git['pending']} wait: {git['reason']}" if git["pending"] else "up to date"),
         ("index", f"{index['passages']:,} passages, looked at {when(index['scannedAt'])} UTC"),
         ("meaning", ", ".join(f"{k} {v}" for k, v in semantic.items() if v is not None)),

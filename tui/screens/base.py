@@ -32,7 +32,7 @@ class Inner(Screen[Any]):
 
     def on_screen_resume(self) -> None:
         """Read again what is shown, as something may have been decided meanwhile."""
-        if self._seen:
+        if self._seen and self.app.screen is self:
             self.refresh_place()
         self._seen = True
 

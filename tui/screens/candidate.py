@@ -102,9 +102,7 @@ class CandidateScreen(Inner):
 
         if self._views:
             other = SIDES[1 - SIDES.index(survivor)]
-            self.app.push_screen(
-                RequestScreen("merge", self._views[survivor], self._views[other])
-            )
+            self.app.push_screen(RequestScreen("merge", self._views[survivor], self._views[other]))
 
 
 def _read(desk: Desk, record_id: str) -> dict[str, Any]:

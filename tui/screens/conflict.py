@@ -1,4 +1,4 @@
-"""A conflict: what was there, what a request proposed, what somebody's edit made; and the choice."""
+"""A conflict: what was there, what was proposed, what an edit made; and the choice."""
 
 from __future__ import annotations
 
@@ -75,10 +75,14 @@ class ConflictScreen(Inner):
         state = f"✓ resolved: {conflict['choice']}" if resolved else "! waits for your choice"
         self.head(
             stacked(
-                joined(content("Conflict", "bold"), one(conflict["path"]), content(state, "reverse")),
+                joined(
+                    content("Conflict", "bold"), one(conflict["path"]), content(state, "reverse")
+                ),
                 joined(
                     one(conflict["actor"], "bold", 40),
-                    content(f"{looks.done(conflict['operation'])}, found {when(conflict['foundAt'])}"),
+                    content(
+                        f"{looks.done(conflict['operation'])}, found {when(conflict['foundAt'])}"
+                    ),
                     one(conflict["reason"] or "", "italic"),
                 ),
                 content("~ changed  + added  - removed, each against the original", "dim"),
@@ -94,7 +98,11 @@ class ConflictScreen(Inner):
 
     def _fit(self) -> None:
         self.set_class(self.size.width < NARROW, "narrow")
-        shown = {0: {0, 1}, 1: {1, 2}, 2: {0, 2}}[self._shown] if self.size.width >= 70 else {self._shown}
+        shown = (
+            {0: {0, 1}, 1: {1, 2}, 2: {0, 2}}[self._shown]
+            if self.size.width >= 70
+            else {self._shown}
+        )
         for n, version in enumerate(VERSIONS):
             self.query_one(f"#{version}").set_class(n in shown, "shown")
 
@@ -108,7 +116,7 @@ class ConflictScreen(Inner):
         self.action_next_version(-1)
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:  # noqa: ARG002
-        """Offer choices only while the conflict waits, and other versions only where not all fit."""
+        """Offer choices while the conflict waits, and other versions where not all fit."""
         if action in ("choose", "merge_by_hand"):
             return self._conflict is not None and not self._conflict["resolvedAt"]
         if action in ("next_version", "previous_version"):
@@ -123,8 +131,8 @@ class ConflictScreen(Inner):
                 ask(
                     self,
                     lambda d: d.change(
-                        "knowledge_review", conflictId=self._conflict_id, choice=choice, reason=reason,
-                        merged=merged,
+                        "knowledge_review", conflictId=self._conflict_id, choice=choice,
+                        reason=reason, merged=merged,
                     ),
                     self._resolved,
                     group="write",

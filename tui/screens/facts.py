@@ -9,7 +9,7 @@ from textual.containers import VerticalScroll
 from textual.content import Content
 from textual.widgets import Static
 
-from tui import editor, looks
+from tui import editor, keys, looks
 from tui.listing import Item, Listing, Page
 from tui.opening import ToRecord
 from tui.plain import content, joined, line, many, one, stacked, when
@@ -22,7 +22,7 @@ class FactsScreen(Inner):
     DEFAULT_CSS = """
     FactsScreen VerticalScroll { height: auto; max-height: 60%; padding: 1; }
     """
-    BINDINGS = [("e", "edit", "Edit")]
+    BINDINGS = keys.bindings("facts")
 
     def __init__(
         self, title: Content, facts: Content, items: list[Item], at: tuple[str, int | None] | None

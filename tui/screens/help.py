@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from textual import on
+from textual import events, on
 from textual.app import ComposeResult
 from textual.containers import Vertical
 from textual.screen import ModalScreen
@@ -43,7 +43,9 @@ class HelpScreen(ModalScreen[None]):
     def _list(self, wanted: str) -> None:
         rows = []
         for place, table in keys.KEYS.items():
-            fitting = [k for k in table if wanted in f"{keys.shown(k.key)} {k.label} {k.help}".casefold()]
+            fitting = [
+                k for k in table if wanted in f"{keys.shown(k.key)} {k.label} {k.help}".casefold()
+            ]
             if fitting:
                 rows.append(content(keys.TITLES[place], "bold underline"))
             rows += [
@@ -52,14 +54,13 @@ class HelpScreen(ModalScreen[None]):
             ]
         self.query_one(OptionList).set_options(rows)
 
-    def on_key(self, event: object) -> None:
+    def on_key(self, event: events.Key) -> None:
         """Scroll the list from the filter."""
-        key = getattr(event, "key", "")
-        if key in ("down", "up", "pagedown", "pageup"):
-            listing = self.query_one(OptionList)
-            moves = {"down": listing.action_cursor_down, "up": listing.action_cursor_up,
-                     "pagedown": listing.action_page_down, "pageup": listing.action_page_up}  # fmt: skip
-            moves[key]()
+        listing = self.query_one(OptionList)
+        if event.key == "down":
+            listing.action_cursor_down()
+        elif event.key == "up":
+            listing.action_cursor_up()
 
     def action_cancel(self) -> None:
         """Close the help."""

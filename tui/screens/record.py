@@ -45,6 +45,11 @@ class RecordScreen(Inner):
         self._tab = tab or "text"
         self._loaded: set[str] = set()
 
+    @property
+    def watched(self) -> str:
+        """The record whose file is looked at while it is shown."""
+        return self.record_id
+
     def page(self) -> ComposeResult:
         """Lay out the parts."""
         with TabbedContent(initial=self._tab, id="parts"):

@@ -73,6 +73,8 @@ class RequestScreen(Inner):
                 content(f"{DOES[self._operation]}  ({name})", "dim"),
             )
         )  # fmt: skip
+        for area in self.query(TextArea):
+            area.move_cursor(area.document.end)
         self.query_one("#reason").focus()
 
     def _impact(self, desk: Desk, cursor: str | None, limit: int) -> Page:  # noqa: ARG002 - a reader
@@ -111,7 +113,9 @@ class RequestScreen(Inner):
             made = requests.withdraw(self._view, reason, status)
         elif self._operation == "correct":
             partition = self._view["partition"]
-            fingerprint = desk.call("knowledge_ontology", partition=partition, limit=1)["fingerprint"]
+            fingerprint = desk.call("knowledge_ontology", partition=partition, limit=1)[
+                "fingerprint"
+            ]
             made = requests.correct(self._view, reason, status, said, fingerprint)
         else:
             absorbed = self._other or desk.named(named)

@@ -47,7 +47,7 @@ class SourceScreen(Inner):
             )
         )
 
-    def _read(self, desk: Desk, cursor: str | None, limit: int) -> Page:  # noqa: ARG002
+    def _read(self, desk: Desk, cursor: str | None, limit: int) -> Page:
         start = int(cursor or 1)
         total = desk.call("knowledge_source", id=self._source, maxChars=1)["totalLines"]
         if not total:

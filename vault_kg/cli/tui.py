@@ -16,8 +16,8 @@ def tui(settings: Settings) -> None:
     """Review the vault in the terminal.
 
     What was written lately and what waits for your decision, search, browsing, every record with
-    its evidence and history. Press ? there for all keys. It changes the vault only where you resolve
-    a conflict, decline a merge, adopt a note, restore a file or retry Git.
+    its evidence and history. Press ? there for all keys. It changes the vault only where you
+    resolve a conflict, decline a merge, adopt a note, restore a file or retry Git.
     """
     root = context.find(settings)
     if root is None:

@@ -13,12 +13,12 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 import apsw
 
+from vault_kg.records.passages import Passage, passage_hash
 from vault_kg.records.words import index_text
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Iterable, Sequence
 
-    from vault_kg.records.passages import Passage
     from vault_kg.state.database import Database
 
 VERSION: Final = "1"
@@ -30,151 +30,114 @@ TOKENIZER: Final = ("porter", "unicode61", "remove_diacritics", "0", "categories
 WEIGHTS: Final = (4.0, 2.0, 1.0, 1.0)
 """What an occurrence counts in title, heading path, body and grams."""
 
+HASH_BYTES: Final = 16_000_000
+"""What FTS5 gathers before it writes a segment: a whole transaction of the first index."""
+
 _COLUMNS: Final = "title, heading, body, grams"
-_SCORE: Final = f"bm25(passage_fts, {', '.join(map(str, WEIGHTS))})"
-_JOINED: Final = """
-    FROM passage_fts
-    JOIN passage ON passage.key = passage_fts.rowid
-    JOIN record ON record.key = passage.record
-    WHERE passage_fts MATCH :match
-"""
+_SCORE: Final = f"-bm25(passage_fts, {', '.join(map(str, WEIGHTS))})"
 
 
-class Hit(NamedTuple):
-    """A passage that matches, the record it belongs to, and its BM25 score: more is better."""
+class Entry(NamedTuple):
+    """A passage as it is kept, and what the index is given for it."""
 
-    passage: int
-    record: int
-    score: float
+    passage: Passage
+    hash: bytes
+    words: tuple[str, str, str, str]
+    """Title, heading path, body and grams."""
 
 
 def create(db: Database) -> None:
-    """Make the table, where there is none."""
+    """Make the table."""
     tokenizer = " ".join(f"'{part}'" if " " in part else part for part in TOKENIZER)
     db.execute(
-        f"CREATE VIRTUAL TABLE IF NOT EXISTS passage_fts USING fts5({_COLUMNS}, content='', "
+        f"CREATE VIRTUAL TABLE passage_fts USING fts5({_COLUMNS}, content='', "
         f'contentless_delete=1, tokenize="{tokenizer}")'
     )
+    db.execute("INSERT INTO passage_fts (passage_fts, rank) VALUES ('hashsize', ?)", (HASH_BYTES,))
 
 
-def put_record(
-    db: Database, record: int, title: str, passages: Sequence[tuple[Passage, bytes]]
-) -> None:
-    """Write a record's passages and index them.
+def prepare(
+    title: str, passages: Iterable[Passage], aliases: Iterable[str] = ()
+) -> tuple[Entry, ...]:
+    """Prepare a record's passages for the index; needs no database.
+
+    The grams of title and heading have no column of their own; repeating them gives them weight.
+
+    Args:
+        title: the record's title, which every passage of it is found by.
+        passages: its passages.
+        aliases: its other names; passages are found by them too.
+    """
+    named = index_text(" \n".join((title, *aliases)))
+    entries = []
+    for passage in passages:
+        parts = (named, index_text("\n".join(passage.heading_path)), index_text(passage.text))
+        grams = [
+            part.grams
+            for part, weight in zip(parts, WEIGHTS, strict=False)
+            if part.grams
+            for _ in range(int(weight))
+        ]
+        words = (parts[0].words, parts[1].words, parts[2].words, " ".join(grams))
+        content_hash = passage_hash(title, passage.heading_path, passage.text)
+        entries.append(Entry(passage, content_hash, words))
+    return tuple(entries)
+
+
+def put(db: Database, records: Iterable[tuple[int, Sequence[Entry]]]) -> None:
+    """Keep and index the passages of records that have none.
 
     Args:
         db: the state, in a write transaction.
-        record: the key of the record's row.
-        title: its title, which every passage of it is found by.
-        passages: the passages with their content hashes.
+        records: the key of each record's row, with its passages.
     """
-    for passage, content_hash in passages:
-        heading = "\n".join(passage.heading_path)
-        key = db.value(
-            "INSERT INTO passage (record, ordinal, heading, start_line, end_line, hash, text) "
-            "VALUES (?,?,?,?,?,?,?) RETURNING key",
+    first = int(db.value("SELECT coalesce(max(key), 0) FROM passage")) + 1
+    numbered = list(
+        enumerate(((record, entry) for record, entries in records for entry in entries), first)
+    )
+    db.executemany(
+        "INSERT INTO passage VALUES (?,?,?,?,?,?,?,?)",
+        (
             (
-                record,
-                passage.ordinal,
-                heading,
-                passage.start_line,
-                passage.end_line,
-                content_hash,
-                passage.text,
-            ),
-        )
-        insert(db, key, title, heading, passage.text)
-
-
-def delete_record(db: Database, record: int) -> None:
-    """Remove a record's passages, and them from the index."""
-    keys = db.rows("SELECT key FROM passage WHERE record = ?", (record,))
-    delete(db, (key for (key,) in keys))
-    db.execute("DELETE FROM passage WHERE record = ?", (record,))
-
-
-def insert(db: Database, key: int, title: str, heading: str, body: str) -> None:
-    """Index one passage under its key.
-
-    The grams of title and heading have no column of their own; repeating them gives them weight.
-    """
-    parts = [index_text(part) for part in (title, heading, body)]
-    words = [part.words for part in parts]
-    grams = " ".join(
-        part.grams
-        for part, weight in zip(parts, WEIGHTS, strict=False)
-        for _ in range(int(weight))
-        if part.grams
-    )
-    db.execute(
-        f"INSERT INTO passage_fts (rowid, {_COLUMNS}) VALUES (?,?,?,?,?)", (key, *words, grams)
+                key, record, kept.ordinal, "\n".join(kept.heading_path), kept.start_line,
+                kept.end_line, content_hash, kept.text,
+            )
+            for key, (record, (kept, content_hash, _)) in numbered
+        ),
+    )  # fmt: skip
+    db.executemany(
+        f"INSERT INTO passage_fts (rowid, {_COLUMNS}) VALUES (?,?,?,?,?)",
+        ((key, *entry.words) for key, (_, entry) in numbered),
     )
 
 
-def delete(db: Database, keys: Iterable[int]) -> None:
-    """Take passages out of the index."""
-    db.executemany("DELETE FROM passage_fts WHERE rowid = ?", ((key,) for key in keys))
+def remove(db: Database, records: Iterable[int]) -> None:
+    """Remove the passages of records, and them from the index."""
+    many = [(record,) for record in records]
+    keys = [key for one in many for key in db.rows("SELECT key FROM passage WHERE record = ?", one)]
+    db.executemany("DELETE FROM passage_fts WHERE rowid = ?", keys)
+    db.executemany("DELETE FROM passage WHERE record = ?", many)
 
 
-def search(
-    db: Database,
-    match: str,
-    limit: int,
-    *,
-    where: str = "",
-    parameters: Mapping[str, object] | None = None,
-    per_record: bool = False,
-) -> list[Hit]:
-    """Return the best passages for an FTS5 expression, among those that the filter lets through.
+def scores(db: Database, match: str) -> list[tuple[int, float]]:
+    """Return every passage that an expression matches with its BM25 score: more is better.
 
     Args:
         db: the state.
         match: an expression that `query.to_match` built.
-        limit: how many passages.
-        where: a condition on the tables `passage` and `record`; it holds before the limit.
-        parameters: the values of its named placeholders.
-        per_record: take only the best passage of each record.
 
     Returns:
-        hits by falling score; equal ones by the record's id and path, then by place.
+        (passage key, score), by key.
     """
-    values = {**(parameters or {}), "match": match}
-    sql = (
-        f"SELECT passage.key, passage.record, -{_SCORE} AS score {_JOINED} {_and(where)} "
-        "ORDER BY score DESC, record.id, record.path, passage.ordinal"
-    )
-    if not per_record:
-        return [Hit(*row) for row in db.rows(f"{sql} LIMIT :limit", values | {"limit": limit})]
-    found = db.connection.execute(sql, values)
-    return list(_first_of_each_record(found, limit))
+    return db.rows(f"SELECT rowid, {_SCORE} FROM passage_fts WHERE passage_fts MATCH ?", (match,))
 
 
-def count(
-    db: Database,
-    match: str,
-    *,
-    where: str = "",
-    parameters: Mapping[str, object] | None = None,
-    per_record: bool = False,
-) -> int:
-    """Return how many passages, or records, `search` would find without a limit."""
-    values = {**(parameters or {}), "match": match}
-    what = "count(DISTINCT passage.record)" if per_record else "count(*)"
-    return int(db.value(f"SELECT {what} {_JOINED} {_and(where)}", values))
-
-
-def _and(where: str) -> str:
-    return f"AND ({where})" if where else ""
-
-
-def _first_of_each_record(rows: Iterable[tuple[int, int, float]], limit: int) -> Iterator[Hit]:
-    seen: set[int] = set()
-    for row in rows:
-        if len(seen) == limit:
-            return
-        if row[1] not in seen:
-            seen.add(row[1])
-            yield Hit(*row)
+def matching(db: Database, match: str) -> list[int]:
+    """Return the key of every passage that an expression matches."""
+    return [
+        key
+        for (key,) in db.rows("SELECT rowid FROM passage_fts WHERE passage_fts MATCH ?", (match,))
+    ]
 
 
 @lru_cache(maxsize=65536)

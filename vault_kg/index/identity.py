@@ -11,7 +11,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from vault_kg.errors import UnsafePath
-from vault_kg.index.parsed import RECORD, SOURCE, Parsed, parse_file, partition_of
+from vault_kg.index.parsed import RECORD, SOURCE, Looked, Parsed, parse_file, partition_of
 from vault_kg.index.walk import ONTOLOGY
 from vault_kg.records.model import Problem, Record
 from vault_kg.state import guards, revisions
@@ -22,16 +22,6 @@ from vault_kg.state.merges import Merge
 from vault_kg.state.revisions import Revision
 from vault_kg.store import files, sources
 from vault_kg.store.journal import EDITOR, Change
-
-
-@dataclass(frozen=True)
-class Looked:
-    """A file as it was just read."""
-
-    content: bytes
-    parsed: Parsed
-    hash: str
-    stamp: files.Stamp
 
 
 @dataclass
@@ -198,7 +188,7 @@ class _Observer:
             )
 
     def _first_seen(self, path: str, file: Looked, record: Record) -> None:
-        """Take in a record that the state does not know; an inactive one is believed, and guarded."""
+        """Take in a record that the state does not know: an inactive one is believed, guarded."""
         guarded = guards.of(self._db, record.id)
         known = next((k for k in (guards.WITHDRAWN, guards.SUPERSEDED) if k in guarded), None)
         half_said = record.lifecycle == "merged" and not _is_whole_merge(record)

@@ -8,14 +8,15 @@ an error removes nothing that it could not see.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import astuple, dataclass, field, replace
+from types import MappingProxyType
 
 from vault_kg.errors import Busy, UnsafePath, WriteFailed
-from vault_kg.index import catalog, eligibility, identity, schema, walk
-from vault_kg.index.identity import Looked
+from vault_kg.index import catalog, eligibility, identity, looking, projection, schema, walk
+from vault_kg.index.looking import Asked, Same, Seen
 from vault_kg.index.ontologies import Ontologies
-from vault_kg.index.parsed import parse_file
+from vault_kg.index.parsed import Looked, parse_file
 from vault_kg.index.rules import Rules
 from vault_kg.index.walk import Listing
 from vault_kg.records import ids
@@ -26,8 +27,11 @@ from vault_kg.store.files import Stamp
 from vault_kg.store.journal import Journal
 from vault_kg.store.vault import Vault
 
-BATCH = 500
 _VOCABULARY = "checked_vocabulary"
+_LISTING = "listing"
+"""Of the last scan that took in everything: nothing changed where the next one sees the same."""
+
+_CHUNK = 500
 RACY_NS = 2_000_000_000
 """A file saved this shortly before it was read may be saved again with the same stamp."""
 
@@ -60,12 +64,21 @@ class Indexer:
         Args:
             changed: vault-relative paths with the bytes that were accepted; None where removed.
         """
-        touched: set[str] = set()
+        wanted = [(path, content) for path, content in changed if walk.wanted(path)]
+        gone = [path for path, content in wanted if content is None]
         rules = Rules(self._vault, self._ontologies)
         with self._db.write():
-            for path, content in changed:
-                if walk.wanted(path):
-                    touched |= self._project_one(path, content, rules)
+            before = rules.before([path for path, _ in wanted])
+            looked = [
+                self._looked.get(path) or self._as_accepted(path, content)
+                for path, content in wanted
+                if content is not None
+            ]
+            touched = projection.remove(self._db, gone) | projection.put(self._db, looked)
+            for path in gone:
+                rules.gone(before[path])
+            for file in looked:
+                rules.changed(file.parsed, before[file.parsed.path])
             touched |= rules.settle()
             eligibility.refresh(self._db, {i for i in touched if not ids.is_note(i)})
 
@@ -83,32 +96,44 @@ class Indexer:
             Busy: files changed and the lane was not free in time.
             WriteFailed: the disk refuses.
         """
+        started = time.time_ns()
         listing = walk.walk(self._vault.root)
-        changed, removed = self._compare(listing)
-        report = ScanReport(len(listing.files), problems=listing.problems)
-        self._note_problems(listing)
-        total = len(changed) + len(removed)
-        for start in range(0, len(changed), BATCH):
-            part = changed[start : start + BATCH]
-            report.changed += self.observe(journal, part, wait=wait)
-            if progress:
-                progress(min(start + BATCH, len(changed)), total)
-        left_out = [p for p in removed if files.stamp(self._vault.root, p) is not None]
-        gone = sorted(set(removed) - set(left_out))
-        report.removed = self.observe(journal, gone, wait=wait) if gone else 0
-        self._leave_out(journal, left_out, wait)
+        digest = listing.digest()
+        report = ScanReport(listing.count, problems=listing.problems)
+        if settings.get(self._db, _LISTING) != digest:
+            changed, removed = self._compare(listing)
+            self._note_problems(listing)
+            total = len(changed) + len(removed)
+            for paths, seen in looking.look_ahead(self._vault.root, changed):
+                report.changed += self.observe(journal, paths, seen, wait=wait)
+                if progress:
+                    progress(report.changed, total)
+            left_out = [p for p in removed if files.stamp(self._vault.root, p) is not None]
+            gone = sorted(set(removed) - set(left_out))
+            report.removed = self.observe(journal, gone, wait=wait) if gone else 0
+            self._leave_out(journal, left_out, wait)
+            if progress and total:
+                progress(total, total)
+            if listing.newest_ns > started - RACY_NS or self._any_unread():
+                digest = ""
         self._recheck_if_vocabulary_changed()
-        settings.put(self._db, "scanned_at", journal.now())
-        if progress and total:
-            progress(total, total)
+        self._remember(digest, journal.now())
         return report
 
-    def observe(self, journal: Journal, paths: Iterable[str], *, wait: float | None = None) -> int:
+    def observe(
+        self,
+        journal: Journal,
+        paths: Sequence[str],
+        seen: Mapping[str, Seen] = MappingProxyType({}),
+        *,
+        wait: float | None = None,
+    ) -> int:
         """Take in what a person changed in these files; returns how many had changed.
 
         Args:
             journal: through which edits get their revision.
             paths: vault-relative paths; those without a file are taken as deleted.
+            seen: what was seen of them before; looked at again where that does not hold any more.
             wait: seconds to wait for the write lane; the lane's own default where None.
 
         Raises:
@@ -117,7 +142,7 @@ class Indexer:
         """
         try:
             with journal.lane.hold() if wait is None else journal.lane.hold(wait):
-                return self._observe(journal, paths)
+                return self._observe(journal, paths, seen)
         except WriteFailed as error:
             if wait is None:
                 raise
@@ -129,15 +154,40 @@ class Indexer:
             with journal.lane.hold() if wait is None else journal.lane.hold(wait):
                 self.project([(path, None) for path in paths])
 
-    def _observe(self, journal: Journal, paths: Iterable[str]) -> int:
+    def _observe(self, journal: Journal, paths: Sequence[str], seen: Mapping[str, Seen]) -> int:
         journal.finish_accepted()  # what a dead writer installed is not an edit
         journal.require_finished()
         looked: dict[str, Looked] = {}
         gone: list[str] = []
         with self._db.write():
-            for path in paths:
-                self._look(path, looked, gone)
-        return self._take_in(journal, looked, gone)
+            for path, found in self._look(paths, seen):
+                if found is None:
+                    gone.append(path)
+                elif isinstance(found, Looked):
+                    looked[path] = found
+                elif isinstance(found, Same):
+                    self._restamp(path, found)
+                else:
+                    catalog.put_findings(self._db, path, catalog.WALK, [found])
+            return self._take_in(journal, looked, gone)
+
+    def _look(self, paths: Sequence[str], seen: Mapping[str, Seen]) -> Iterator[tuple[str, Seen]]:
+        """Yield what is at each path now; what was seen before holds while the stamp does."""
+        root, known = self._vault.root, self._hashes(paths)
+        for path in paths:
+            found = seen.get(path)
+            if not isinstance(found, Looked | Same) or files.stamp(root, path) != found.stamp:
+                found = looking.look(root, path, known.get(path))
+            yield path, found
+
+    def _hashes(self, paths: Sequence[str]) -> dict[str, str]:
+        found: dict[str, str] = {}
+        for start in range(0, len(paths), _CHUNK):
+            part = paths[start : start + _CHUNK]
+            marks = ",".join("?" * len(part))
+            rows = self._db.rows(f"SELECT path, hash FROM file WHERE path IN ({marks})", part)
+            found |= dict(rows)
+        return found
 
     def stale(self, paths: Iterable[str]) -> list[str]:
         """Return those of these paths whose file is not what the index saw.
@@ -156,23 +206,6 @@ class Indexer:
             return self._differs(path, files.stamp(root, path))
         except (UnsafePath, OSError):
             return False
-
-    def _look(self, path: str, looked: dict[str, Looked], gone: list[str]) -> None:
-        try:
-            stamp = files.stamp(self._vault.root, path)
-            content = files.read(self._vault.root, path) if stamp is not None else None
-        except (UnsafePath, OSError) as error:
-            problem = Problem("unreadable", str(error), hint="make it a readable, regular file")
-            catalog.put_findings(self._db, path, catalog.WALK, [problem])
-            return
-        if stamp is None or content is None:
-            gone.append(path)
-            return
-        content_hash = files.content_hash(content)
-        if content_hash == self._db.value("SELECT hash FROM file WHERE path = ?", (path,)):
-            self._restamp(path, stamp)
-            return
-        looked[path] = Looked(content, parse_file(path, content), content_hash, stamp)
 
     def _take_in(self, journal: Journal, looked: dict[str, Looked], gone: list[str]) -> int:
         if not looked and not gone:
@@ -199,19 +232,9 @@ class Indexer:
             self._looked = {}
         return len(looked) + len(gone)
 
-    def _project_one(self, path: str, content: bytes | None, rules: Rules) -> set[str]:
-        before = rules.before(path)
-        if content is None:
-            touched = catalog.remove(self._db, path)
-            rules.gone(before)
-            return touched
-        file = self._looked.get(path) or self._as_accepted(path, content)
-        touched = catalog.put(self._db, file.parsed, file.hash, file.stamp, time.time_ns())
-        rules.changed(file.parsed, before)
-        return touched
-
     def _as_accepted(self, path: str, content: bytes) -> Looked:
         """Parse accepted bytes; a file that was edited since gets no stamp, so that it is seen."""
+        seen_ns = time.time_ns()
         stamp = files.stamp(self._vault.root, path)
         try:
             unchanged = stamp is not None and files.read(self._vault.root, path) == content
@@ -219,21 +242,22 @@ class Indexer:
             unchanged = False
         seen = stamp if unchanged and stamp is not None else Stamp(-1, 0, 0, 0)
         parsed = identity.as_known(self._db, path, parse_file(path, content))
-        return Looked(content, parsed, files.content_hash(content), seen)
+        return Looked(content, parsed, files.content_hash(content), seen, seen_ns)
 
-    def _compare(self, listing: Listing) -> tuple[list[str], list[str]]:
+    def _compare(self, listing: Listing) -> tuple[list[Asked], list[str]]:
+        """Return the files that may have changed, and those that are gone."""
         known = {
-            path: (Stamp(size, mtime, ctime, inode), seen)
-            for path, size, mtime, ctime, inode, seen in self._db.rows(
-                "SELECT path, size, mtime_ns, ctime_ns, inode, seen_ns FROM file"
+            path: (Stamp(size, mtime, ctime, inode), seen, content_hash)
+            for path, size, mtime, ctime, inode, seen, content_hash in self._db.rows(
+                "SELECT path, size, mtime_ns, ctime_ns, inode, seen_ns, hash FROM file"
             )
         }
-        changed = [
-            path
-            for path, stamp in listing.files.items()
-            if (seen := known.get(path)) is None or seen[0] != stamp or _racy(stamp, seen[1])
-        ]
-        changed.sort(key=lambda path: ("/sources/" not in path, "/pages/" not in path))
+        changed: list[Asked] = []
+        for path, stamp in listing.files.items():
+            there = known.get(path)
+            if there is None or there[0] != stamp or _racy(stamp, there[1]):
+                changed.append((path, there[2] if there else None))
+        changed.sort(key=lambda one: ("/sources/" not in one[0], "/pages/" not in one[0], one[0]))
         gone = [p for p in known if p not in listing.files and listing.complete(p)]
         return changed, gone
 
@@ -245,11 +269,27 @@ class Indexer:
             return row is not None or stamp is not None
         return Stamp(*row[:4]) != stamp or _racy(stamp, row[4])
 
-    def _restamp(self, path: str, stamp: Stamp) -> None:
+    def _restamp(self, path: str, found: Same) -> None:
         self._db.execute(
             "UPDATE file SET size=?, mtime_ns=?, ctime_ns=?, inode=?, seen_ns=? WHERE path=?",
-            (stamp.size, stamp.mtime_ns, stamp.ctime_ns, stamp.inode, time.time_ns(), path),
+            (*astuple(found.stamp), found.seen_ns, path),
         )
+
+    def _any_unread(self) -> bool:
+        return bool(self._db.row("SELECT 1 FROM finding WHERE phase = ?", (catalog.WALK,)))
+
+    def _remember(self, digest: str, now: str) -> None:
+        """Note that everything was looked at; losing this note costs another look, so no flush."""
+        flushed = self._db.connection.in_transaction  # a part of something larger, which flushes
+        if not flushed:
+            self._db.execute("PRAGMA synchronous=NORMAL")
+        try:
+            with self._db.write():
+                settings.put(self._db, _LISTING, digest)
+                settings.put(self._db, "scanned_at", now)
+        finally:
+            if not flushed:
+                self._db.execute("PRAGMA synchronous=FULL")
 
     def _note_problems(self, listing: Listing) -> None:
         known = {

@@ -4,13 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
-from pathlib import PurePosixPath
 
-from vault_kg.records import ids, links, model, names, passages
-from vault_kg.records.link_targets import names_of
+from vault_kg.index import fts
+from vault_kg.index.fts import Entry
+from vault_kg.records import ids, model, names
+from vault_kg.records.blocks import Layout, read_layout
 from vault_kg.records.frontmatter import Document, FrontMatterError, Value, parse
+from vault_kg.records.link_targets import link_names, names_of
+from vault_kg.records.links import Link, References, extract_references
 from vault_kg.records.model import Problem, Record
+from vault_kg.records.passages import Passage, split_passages
 from vault_kg.store import paths, sources
+from vault_kg.store.files import Stamp
 from vault_kg.store.sources import Source
 
 _LEFT_AS_IT_WAS = "the file was left as it is"
@@ -31,12 +36,25 @@ class Parsed:
     problems: tuple[Problem, ...] = ()
     names: tuple[tuple[str, str], ...] = ()
     """(lookup key, where it comes from: title, alias, stem, path, id)."""
-    aliases: tuple[str, ...] = ()
     tags: tuple[str, ...] = ()
-    links: tuple[links.Link, ...] = ()
-    passages: tuple[passages.Passage, ...] = ()
+    links: tuple[Link, ...] = ()
+    link_names: tuple[tuple[str, ...], ...] = ()
+    """Of each link, the names under which what it leads to may be known."""
+    entries: tuple[Entry, ...] = ()
+    """Its passages, ready for the index."""
     marks_record: bool = field(default=False)
     """A broken file that says it is a record, so that what it was is still spoken for."""
+
+
+@dataclass(frozen=True)
+class Looked:
+    """A file as it was read at `seen_ns`; of a note, whose bytes go nowhere, without them."""
+
+    content: bytes
+    parsed: Parsed
+    hash: str
+    stamp: Stamp
+    seen_ns: int = 0
 
 
 def parse_file(path: str, content: bytes) -> Parsed:
@@ -87,7 +105,7 @@ def partition_of(path: str) -> str:
 
 def stem(path: str) -> str:
     """Return a file's name without its Markdown suffix."""
-    name = PurePosixPath(path).name
+    name = path.rpartition("/")[2]
     return name[:-3] if name.lower().endswith(".md") else name
 
 
@@ -105,12 +123,18 @@ def _source(path: str, content: bytes) -> Parsed:
 def _record(path: str, document: Document) -> Parsed:
     record, problems = model.read_record(document)
     if record is None:
-        hinted = tuple(replace(p, hint=p.hint or f"mend the line; {_LEFT_AS_IT_WAS}") for p in problems)
+        hinted = tuple(
+            replace(p, hint=p.hint or f"mend the line; {_LEFT_AS_IT_WAS}") for p in problems
+        )
         return Parsed(
             path, BROKEN, stem(path), document=document, problems=hinted, marks_record=True
         )
     title = record.title or stem(path)
-    whole = record.kind != "page"
+    layout = read_layout(document.body)
+    found = _passages(document, layout, title, record.summary)
+    if record.kind != "page" and document.body.strip():
+        found = [Passage((), document.body.strip(), found[0].start_line, found[-1].end_line, 0)]
+    pointed = extract_references(document.body, document.body_line, layout=layout)
     return Parsed(
         path,
         RECORD,
@@ -119,10 +143,10 @@ def _record(path: str, document: Document) -> Parsed:
         document=document,
         problems=tuple(problems),
         names=_names(path, title, record.aliases, record.id),
-        aliases=record.aliases,
-        tags=_tags(record.tags, document),
-        links=tuple(links.extract_links(document.body, document.body_line)),
-        passages=tuple(_passages(document, title, whole=whole, summary=record.summary)),
+        tags=_tags(record.tags, pointed),
+        links=tuple(pointed.links),
+        link_names=tuple(link_names(link.target) for link in pointed.links),
+        entries=fts.prepare(title, found, record.aliases),
     )
 
 
@@ -130,34 +154,28 @@ def _note(path: str, document: Document) -> Parsed:
     given = document.fields.get("title")
     title = given if isinstance(given, str) and given.strip() else stem(path)
     aliases = _texts(document.fields.get("aliases")) + _texts(document.fields.get("alias"))
+    layout = read_layout(document.body)
+    pointed = extract_references(document.body, document.body_line, layout=layout)
     return Parsed(
         path,
         NOTE,
         title,
         document=document,
         names=_names(path, title, aliases, ids.note_id(path)),
-        aliases=tuple(aliases),
-        tags=_tags(_texts(document.fields.get("tags")), document),
-        links=tuple(links.extract_links(document.body, document.body_line)),
-        passages=tuple(_passages(document, title, whole=False, summary=None)),
+        tags=_tags(_texts(document.fields.get("tags")), pointed),
+        links=tuple(pointed.links),
+        link_names=tuple(link_names(link.target) for link in pointed.links),
+        entries=fts.prepare(title, _passages(document, layout, title, None), aliases),
     )
 
 
-def _passages(
-    document: Document, title: str, *, whole: bool, summary: str | None
-) -> list[passages.Passage]:
-    """Split a body; a claim's or relationship's is one passage, and a page without a body has one."""
-    found = passages.split_passages(document.body, document.body_line, title)
-    if whole and found:
-        text = document.body.strip()
-        return [passages.Passage((), text, found[0].start_line, found[-1].end_line, 0)]
-    if summary or not found:
-        lead = passages.Passage((), summary or "", 1, 1, len(found))
-        found = [lead, *found]
-    return [
-        passages.Passage(p.heading_path, p.text, p.start_line, p.end_line, n)
-        for n, p in enumerate(found)
-    ]
+def _passages(document: Document, layout: Layout, title: str, summary: str | None) -> list[Passage]:
+    """Split a body; a summary is a passage of its own, and so is a title without a body."""
+    found = split_passages(document.body, document.body_line, title, layout=layout)
+    if found and not summary:
+        return found
+    lead = Passage((), summary or "", 1, 1, 0)
+    return [lead, *(passage._replace(ordinal=passage.ordinal + 1) for passage in found)]
 
 
 def _names(
@@ -169,8 +187,8 @@ def _names(
     return tuple(dict.fromkeys([*found, (names.lookup_key(whole), "path")]))
 
 
-def _tags(given: tuple[str, ...] | list[str], document: Document) -> tuple[str, ...]:
-    inline = (tag.name for tag in links.extract_tags(document.body))
+def _tags(given: Iterable[str], pointed: References) -> tuple[str, ...]:
+    inline = (tag.name for tag in pointed.tags)
     folded = (names.lookup_key(tag.lstrip("#")) for tag in (*given, *inline))
     return tuple(dict.fromkeys(tag for tag in folded if tag))
 

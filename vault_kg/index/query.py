@@ -143,8 +143,14 @@ def to_match(query: Query, mode: Literal["any", "all"] = "any") -> str | None:
     if not wanted:
         return None
     match = " AND ".join(wanted)
+    unwanted = to_exclusion(query)
+    return f"({match}) NOT ({unwanted})" if unwanted else match
+
+
+def to_exclusion(query: Query) -> str | None:
+    """Return the FTS5 expression of what a query excludes, or None where it excludes nothing."""
     unwanted = [clause for term in query.excluded[:MAX_EXCLUDED] if (clause := _strict(term))]
-    return f"({match}) NOT ({' OR '.join(unwanted)})" if unwanted else match
+    return " OR ".join(unwanted) or None
 
 
 def term_needles(query: Query) -> list[list[Needle]]:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from vault_kg.errors import UnsafePath
 from vault_kg.index import catalog, identity, validate
 from vault_kg.index.ontologies import Ontologies
@@ -33,12 +35,20 @@ class Rules:
         self._sources = self._all = False
         self._lost: set[str] = set()
 
-    def before(self, path: str) -> Before:
-        """Return what stands at a path before it is projected."""
-        found = self._db.rows("SELECT id, kind, type FROM record WHERE path = ?", (path,))
-        known: Before = {record_id: (kind, of_type) for record_id, kind, of_type in found}
-        for (source_id,) in self._db.rows("SELECT id FROM source WHERE descriptor = ?", (path,)):
-            known[source_id] = ("source", None)
+    def before(self, paths: Sequence[str]) -> dict[str, Before]:
+        """Return what stands at some paths before they are projected."""
+        known: dict[str, Before] = {path: {} for path in paths}
+        for start in range(0, len(paths), _CHUNK):
+            part = paths[start : start + _CHUNK]
+            marks = ",".join("?" * len(part))
+            for path, record_id, kind, of_type in self._db.rows(
+                f"SELECT path, id, kind, type FROM record WHERE path IN ({marks})", part
+            ):
+                known[path][record_id] = (kind, of_type)
+            for path, source_id in self._db.rows(
+                f"SELECT descriptor, id FROM source WHERE descriptor IN ({marks})", part
+            ):
+                known[path][source_id] = ("source", None)
         return known
 
     def changed(self, parsed: Parsed, before: Before) -> None:

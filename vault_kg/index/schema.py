@@ -97,6 +97,8 @@ _TABLES = {
             key   INTEGER PRIMARY KEY,
             value TEXT NOT NULL
         ) STRICT;
+        CREATE INDEX stated_pointers ON stated (key)
+            WHERE json_extract(value, '$.pointers') IS NOT NULL;
     """,
     "citation": """
         CREATE TABLE citation (
@@ -204,4 +206,4 @@ def drop(db: Database) -> None:
         for name in _TABLES:
             db.execute(f"DROP TABLE IF EXISTS {name}")
         db.execute("DROP TABLE IF EXISTS passage_fts")
-        db.execute("DELETE FROM store WHERE name IN (?, 'scanned_at')", (_SETTING,))
+        db.execute("DELETE FROM store WHERE name IN (?, 'scanned_at', 'listing')", (_SETTING,))

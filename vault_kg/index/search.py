@@ -1,42 +1,69 @@
 """Hybrid search: words and meaning, fused, with the evidence of every hit.
 
-Filters hold before either half takes its best. The fused score orders hits of one query and means
-nothing beyond it: BM25 over the best one's, and the similarity between the extremes of the list, with
-weights chosen by measurement (docs/benchmarks.md).
+Every passage that matches is scored, so that filters hold before anything is counted or cut and the
+total is true. A record's score by words is the BM25 of its best passage and a share of the next two
+best; the records at the head gain by how exactly the words stand there as typed. Its score by
+meaning is the similarity of its nearest passage. Each is taken relative to the best of the query,
+and the two are added with weights chosen on one part of LoCoMo and reported on the other
+(docs/benchmarks.md). The sum orders the hits of one query and means nothing beyond it.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
-from typing import Any, Literal
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from itertools import chain
+from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple
 
-from vault_kg.index import catalog, fts, listing
-from vault_kg.index.catalog import Row
-from vault_kg.index.listing import Filter
-from vault_kg.index.query import Query, to_match
-from vault_kg.index.snippets import Snippet, matched_terms, snippet
-from vault_kg.index.vectors import Similar
-from vault_kg.state.database import Database
+import numpy as np
 
-CANDIDATES = 200
-SEMANTIC_WEIGHT = 0.2
-EXACT_NAME = 2.0
-"""Added to the score of a record whose title or alias is the query: it always comes first."""
+from vault_kg.index import catalog, fts, listing, scope
+from vault_kg.index.query import to_exclusion, to_match
+from vault_kg.index.scope import integers
+from vault_kg.index.snippets import CLOSENESS_BONUS, Snippet, closeness, matched_terms, snippet
+
+if TYPE_CHECKING:
+    from vault_kg.index.catalog import Row
+    from vault_kg.index.listing import Filter
+    from vault_kg.index.query import Query
+    from vault_kg.index.scope import Flags, Ints, Scope
+    from vault_kg.index.vectors import Compared
+    from vault_kg.state.database import Database
+
+    Floats = np.ndarray[Any, np.dtype[np.float64]]
 
 Mode = Literal["hybrid", "text", "semantic"]
 
+SHARES: Final = (1.0, 0.3, 0.1)
+"""What the best, the second and the third passage of a record count by words."""
 
-@dataclass
-class Hit:
+SEMANTIC_WEIGHT: Final = 0.3
+ALIKE: Final = 0.4
+"""Similarities are taken relative to the best one, but to no less: below it nothing is alike."""
+
+NEAREST: Final = 200
+"""How many passages meaning may bring in, and how many answers found by words it may move."""
+
+HEAD: Final = 50
+"""How many answers are looked at for how exactly the words stand in them."""
+
+EXACT_NAME: Final = 2.0
+"""Added to the score of a record whose title or alias is the query: it always comes first."""
+
+MAX_NAME: Final = 300
+MAX_COMPARED: Final = 5_000
+"""Where the answers at the head have more passages, only those that are shown are compared."""
+
+
+class Hit(NamedTuple):
     """One passage that answers a query, and why."""
 
     passage: int
     record: int
-    score: float = 0.0
-    bm25: float | None = None
-    similarity: float | None = None
-    named: bool = False
+    score: float
+    bm25: float | None
+    similarity: float | None
+    named: bool
 
 
 @dataclass(frozen=True)
@@ -53,57 +80,88 @@ class Shown:
     text: str
 
 
-@dataclass(frozen=True)
+@dataclass
 class Ranked:
-    """All hits of a query in order; `total` counts those beyond the candidates too."""
+    """Everything that answers a query: records, or passages where those are asked for."""
 
-    hits: list[Hit] = field(default_factory=list)
-    total: int = 0
+    units: Ints
+    """The key of each answer."""
+    records: Ints
+    passages: Ints
+    """The passage of each answer that is shown."""
+    words: Floats
+    """Its score by words, 0 where they do not occur."""
+    bm25: Floats
+    """That of the passage shown, NaN where the words do not occur."""
+    similarity: Floats
+    """That of its nearest passage, NaN where it is not known."""
+    named: Flags
+    scores: Floats
+
+    @property
+    def total(self) -> int:
+        """How many answers there are."""
+        return len(self.units)
+
+    def page(self, db: Database, start: int, limit: int) -> list[Hit]:
+        """Return a part of the answers in order; equal ones go by id, path and place."""
+        if start >= self.total:
+            return []
+        falling = -np.round(self.scores, 9)
+        order = np.argsort(falling, kind="stable")
+        end = min(start + limit, self.total)
+        first = int(np.searchsorted(falling[order], falling[order[start]], "left"))
+        last = int(np.searchsorted(falling[order], falling[order[end - 1]], "right"))
+        tied = order[first:last].tolist()
+        names = _names(db, {int(self.records[n]) for n in tied})
+        tied.sort(key=lambda n: (falling[n], names[int(self.records[n])], int(self.passages[n])))
+        return [self._hit(n) for n in tied[start - first : end - first]]
+
+    def _hit(self, n: int) -> Hit:
+        return Hit(
+            int(self.passages[n]), int(self.records[n]), float(self.scores[n]),
+            _known(self.bm25[n]), _known(self.similarity[n]), bool(self.named[n]),
+        )  # fmt: skip
 
 
 def rank(
     db: Database,
     query: Query,
     wanted: Filter,
-    similar: Sequence[Similar],
+    compared: Compared | None,
     *,
-    mode: Mode,
-    candidates: int = CANDIDATES,
+    mode: Mode = "hybrid",
     per_record: bool = True,
+    floor: float | None = None,
     weight: float = SEMANTIC_WEIGHT,
 ) -> Ranked:
-    """Rank the passages that answer a query.
+    """Rank what answers a query.
 
     Args:
         db: the state.
         query: as it was read.
         wanted: which records may answer.
-        similar: the nearest passages by meaning, filtered and floored already.
+        compared: the query's vector set against those of the vault; None without a model.
         mode: which halves count.
-        candidates: how many of each half are looked at.
-        per_record: keep only the best passage of each record.
+        per_record: take each record once, by its best passage.
+        floor: leave out what is found by meaning alone and is less similar.
         weight: how much meaning counts, from 0 to 1.
     """
-    condition, values = wanted.condition()
-    match = to_match(query) if mode != "semantic" else None
-    found: dict[int, Hit] = {}
-    total = 0
-    if match is not None:
-        for text_hit in fts.search(
-            db, match, candidates, where=condition, parameters=values, per_record=per_record
-        ):
-            found[text_hit.passage] = Hit(text_hit.passage, text_hit.record, bm25=text_hit.score)
-        total = len(found)
-        if total == candidates:
-            total = fts.count(db, match, where=condition, parameters=values, per_record=per_record)
-    for near in similar:
-        hit = found.setdefault(near.passage, Hit(near.passage, near.record))
-        hit.similarity = near.similarity
-    _mark_named(db, query, wanted, found)
-    _score(found.values(), weight if similar else 0.0)
-    hits = _best_of_record(found.values()) if per_record else list(found.values())
-    ordered = _ordered(db, hits)
-    return Ranked(ordered, max(total, len(ordered)))
+    with db.snapshot():
+        allowed = _without_excluded(db, query, scope.of(db, wanted))
+        match = to_match(query) if mode != "semantic" else None
+        found = _by_words(fts.scores(db, match) if match else [], allowed, per_record)
+        if compared is not None and mode != "text":
+            if not query.phrases or mode == "semantic":
+                near = compared.nearest(NEAREST, allowed, floor)
+                found = _with(found, [(one.passage, one.record) for one in near], per_record)
+            _compare(found, compared, allowed, per_record)
+        found = _with_named(db, found, query, wanted, per_record)
+        weight = 1.0 if mode == "semantic" else weight if _any_known(found.similarity) else 0.0
+        _fuse(found, weight)
+        _raise_exact(db, found, query)
+        _fuse(found, weight)
+    return found
 
 
 def show(db: Database, query: Query, hits: Sequence[Hit]) -> list[Shown]:
@@ -117,68 +175,164 @@ def show(db: Database, query: Query, hits: Sequence[Hit]) -> list[Shown]:
         heading, start, end, text = passages[hit.passage]
         row = rows[hit.record]
         words = "\n".join((row.title, heading, text))
-        shown.append(
-            Shown(
-                row, hit, heading, start, end, snippet(text, query),
-                matched_terms(words, query) if hit.bm25 is not None else (), text,
-            )
-        )  # fmt: skip
+        matched = matched_terms(words, query) if hit.bm25 is not None else ()
+        shown.append(Shown(row, hit, heading, start, end, snippet(text, query), matched, text))
     return shown
 
 
-def _mark_named(db: Database, query: Query, wanted: Filter, found: dict[int, Hit]) -> None:
-    """Put the records that the whole query is the name of in front, found by words or not."""
+def _without_excluded(db: Database, query: Query, allowed: Scope) -> Scope:
+    """Take out the records in which an excluded word stands, wherever it does."""
+    unwanted = to_exclusion(query)
+    if unwanted is None:
+        return allowed
+    _, records = allowed.within(integers(fts.matching(db, unwanted)))
+    return allowed.without(records)
+
+
+def _by_words(rows: list[tuple[int, float]], allowed: Scope, per_record: bool) -> Ranked:
+    pairs = np.fromiter(chain.from_iterable(rows), np.float64, 2 * len(rows))
+    passages, scores = pairs[::2].astype(np.int64), pairs[1::2]
+    passes, records = allowed.within(passages)
+    passages, scores, records = passages[passes], scores[passes], records[passes]
+    if not per_record:
+        return _ranked(passages, records, passages, scores, scores)
+    order = np.lexsort((-scores, records))
+    passages, scores, records = passages[order], scores[order], records[order]
+    first = np.flatnonzero(np.diff(records, prepend=-1))
+    place = np.arange(len(records)) - np.repeat(first, np.diff(first, append=len(records)))
+    shared = scores * np.array((*SHARES, 0.0))[np.minimum(place, len(SHARES))]
+    words = np.add.reduceat(shared, first) if len(first) else shared
+    return _ranked(records[first], records[first], passages[first], words, scores[first])
+
+
+def _ranked(units: Ints, records: Ints, passages: Ints, words: Floats, bm25: Floats) -> Ranked:
+    count = len(units)
+    return Ranked(
+        units, records, passages, words, bm25, np.full(count, np.nan), np.zeros(count, bool),
+        np.zeros(count),
+    )  # fmt: skip
+
+
+def _with(found: Ranked, more: Iterable[tuple[int, int]], per_record: bool) -> Ranked:
+    """Add (passage, record) pairs, the first of each answer, that are not there yet."""
+    new: dict[int, tuple[int, int]] = {}
+    for passage, record in more:
+        new.setdefault(record if per_record else passage, (record, passage))
+    units = integers(new)
+    absent = units[~np.isin(units, found.units)].tolist()
+    if not absent:
+        return found
+    records, passages = zip(*(new[unit] for unit in absent), strict=True)
+    return _ranked(
+        np.concatenate((found.units, integers(absent))),
+        np.concatenate((found.records, integers(records))),
+        np.concatenate((found.passages, integers(passages))),
+        np.concatenate((found.words, np.zeros(len(absent)))),
+        np.concatenate((found.bm25, np.full(len(absent), np.nan))),
+    )
+
+
+def _compare(found: Ranked, compared: Compared, allowed: Scope, per_record: bool) -> None:
+    """Work out how near the answers are that words put first, and those that words did not find."""
+    chosen = np.union1d(highest(found.words, NEAREST), np.flatnonzero(np.isnan(found.bm25)))
+    passages = allowed.of_records(found.records[chosen]) if per_record else found.units[chosen]
+    if len(passages) > MAX_COMPARED:
+        passages = found.passages[chosen]
+    similar = compared.similarities(passages.tolist())
+    _, records = allowed.within(integers(similar))
+    nearest: dict[int, float] = {}
+    for (passage, similarity), record in zip(similar.items(), records.tolist(), strict=True):
+        unit = record if per_record else passage
+        nearest[unit] = max(similarity, nearest.get(unit, -1.0))
+    for place, unit in zip(chosen.tolist(), found.units[chosen].tolist(), strict=True):
+        found.similarity[place] = nearest.get(unit, np.nan)
+
+
+def _with_named(
+    db: Database, found: Ranked, query: Query, wanted: Filter, per_record: bool
+) -> Ranked:
+    """Mark the records that the whole query is the name of; they are answers, found or not."""
     text = query.raw.strip()
-    if not text or len(text) > 300:
-        return
-    keys = {row.key for row in listing.named(db, text, wanted)}
-    present = {hit.record for hit in found.values()}
-    for key in keys - present:
-        passage = db.value(
-            "SELECT key FROM passage WHERE record = ? ORDER BY ordinal LIMIT 1", (key,)
-        )
-        if passage is not None:
-            found[passage] = Hit(passage, key)
-    for hit in found.values():
-        hit.named = hit.record in keys
+    if not text or len(text) > MAX_NAME:
+        return found
+    keys = integers(row.key for row in listing.named(db, text, wanted))
+    absent = keys[~np.isin(keys, found.records)].tolist()
+    similarity = found.similarity
+    found = _with(found, _first_passages(db, absent), per_record)
+    found.similarity[: len(similarity)] = similarity
+    found.named = np.isin(found.records, keys)
+    return found
 
 
-def _score(hits: Any, weight: float) -> None:
-    hits = list(hits)
-    best = max((hit.bm25 or 0.0 for hit in hits), default=0.0)
-    near = [hit.similarity for hit in hits if hit.similarity is not None]
-    low, high = min(near, default=0.0), max(near, default=0.0)
-    for hit in hits:
-        words = (hit.bm25 or 0.0) / best if best > 0 else 0.0
-        meaning = 0.0
-        if hit.similarity is not None:
-            meaning = (hit.similarity - low) / (high - low) if high > low else 1.0
-        hit.score = (1 - weight) * words + weight * meaning + (EXACT_NAME if hit.named else 0.0)
+def _fuse(found: Ranked, weight: float) -> None:
+    meaning = np.maximum(np.nan_to_num(found.similarity), 0.0)
+    found.scores = (
+        (1 - weight) * _relative(found.words)
+        + weight * _relative(meaning, ALIKE)
+        + EXACT_NAME * found.named
+    )
 
 
-def _best_of_record(hits: Any) -> list[Hit]:
-    best: dict[int, Hit] = {}
-    for hit in sorted(hits, key=lambda h: (-h.score, h.passage)):
-        kept = best.setdefault(hit.record, hit)
-        if kept is not hit:
-            kept.bm25 = kept.bm25 if kept.bm25 is not None else hit.bm25
-            kept.similarity = kept.similarity if kept.similarity is not None else hit.similarity
-    return list(best.values())
+def _relative(scores: Floats, least: float = 0.0) -> Floats:
+    best = scores.max(initial=least)
+    return scores / best if best > 0 else scores
 
 
-def _ordered(db: Database, hits: list[Hit]) -> list[Hit]:
-    ids = _ids(db, {hit.record for hit in hits})
-    return sorted(hits, key=lambda h: (-round(h.score, 9), ids[h.record], h.passage))
+def _raise_exact(db: Database, found: Ranked, query: Query) -> None:
+    """Raise the answers at the head in which the words stand as they were typed."""
+    head = highest(np.where(found.words > 0, found.scores, 0.0), HEAD).tolist()
+    texts = _passages(db, [int(found.passages[n]) for n in head])
+    titles = _titles(db, [int(found.records[n]) for n in head])
+    for n in head:
+        heading, _, _, text = texts[int(found.passages[n])]
+        words = "\n".join((titles[int(found.records[n])], heading, text))
+        found.words[n] *= 1 + CLOSENESS_BONUS * closeness(words, query)
 
 
-def _ids(db: Database, keys: set[int]) -> Mapping[int, str]:
-    marks = ",".join(map(str, sorted(keys))) or "NULL"
-    return dict(db.rows(f"SELECT key, id || path FROM record WHERE key IN ({marks})"))
+def highest(values: Floats, count: int) -> Ints:
+    """Return where the highest values above 0 stand, about as many as asked.
+
+    Which of several equal values are among them must not depend on their places: all of them are,
+    or where they are too many, none.
+    """
+    least = (
+        np.partition(values, len(values) - count)[len(values) - count] if len(values) > count else 0
+    )
+    chosen = np.flatnonzero((values >= least) & (values > 0))
+    return chosen if len(chosen) <= 2 * count else np.flatnonzero(values > least)
+
+
+def _known(value: float) -> float | None:
+    return None if np.isnan(value) else float(value)
+
+
+def _any_known(values: Floats) -> bool:
+    return not np.isnan(values).all()
+
+
+def _names(db: Database, keys: set[int]) -> dict[int, tuple[str, str]]:
+    rows = db.rows(f"SELECT key, id, path FROM record WHERE key IN ({_marks(keys)})")
+    return {key: (record_id, path) for key, record_id, path in rows}
+
+
+def _titles(db: Database, keys: Iterable[int]) -> dict[int, str]:
+    return dict(db.rows(f"SELECT key, title FROM record WHERE key IN ({_marks(keys)})"))
+
+
+def _first_passages(db: Database, keys: list[int]) -> list[tuple[int, int]]:
+    """Return (passage, record) of the first passage of each record."""
+    return db.rows(
+        f"SELECT min(key), record FROM passage WHERE record IN ({_marks(keys)}) GROUP BY record"
+    )
 
 
 def _passages(db: Database, keys: list[int]) -> dict[int, tuple[str, int, int, str]]:
-    marks = ",".join(map(str, keys))
     rows = db.rows(
-        f"SELECT key, heading, start_line, end_line, text FROM passage WHERE key IN ({marks})"
+        "SELECT key, heading, start_line, end_line, text FROM passage "
+        f"WHERE key IN ({_marks(keys)})"
     )
     return {key: (heading, start, end, text) for key, heading, start, end, text in rows}
+
+
+def _marks(keys: Iterable[int]) -> str:
+    return ",".join(map(str, keys))

@@ -1,39 +1,48 @@
 """Vectors of passages: kept by sqlite-vec under content hash and model, scanned as one matrix.
 
-The `vec0` table of a model is the store. Beside it lies a derived file with the same rows in the same
-order, mapped into memory, because one product over it is the fastest exact scan there is at these
-sizes. A row number never changes its vector, so the file is only ever extended. Another model, or
-other passage rules, is another set of rows: nothing is mixed.
+The `vec0` table of a model is the store. Beside it lies a derived file with the same rows in the
+same order, mapped into memory, because one product over it is the fastest exact scan there is at
+these sizes. A row number never changes its vector, so the file is only ever extended; its name and
+its last row are those of the table, so that it is never the file of another state. Another model,
+or other passage rules, is another set of rows: nothing is mixed.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
+import numpy as np
+
+from vault_kg.errors import Unavailable
+from vault_kg.index.kept import Kept
+from vault_kg.index.scope import integers
 from vault_kg.records.passages import PASSAGE_RULES_VERSION
 from vault_kg.state.database import Database
 
 if TYPE_CHECKING:
-    import numpy as np
-
     from vault_kg.embedding.client import Embedder
+    from vault_kg.index.scope import Scope
 
     Matrix = np.ndarray[Any, np.dtype[np.float32]]
 
 BATCH = 256
-NARROW = 4_000
-"""Up to so many passages behind a filter are scored one by one; more are scanned and then filtered."""
+NARROW = 2_000
+"""Up to so many passages behind a filter are scored one by one; else all are, then filtered."""
 
-_JOIN = "FROM passage JOIN record ON record.key = passage.record"
+DIGITS = 6
+"""Of a similarity: what float32 products tell, whichever way they were worked out."""
+
+_CHUNK = 5_000
 
 _SCHEMA = """
     CREATE TABLE IF NOT EXISTS embedding_model (
         id          INTEGER PRIMARY KEY,
         fingerprint TEXT NOT NULL UNIQUE,
-        dimension   INTEGER NOT NULL
+        dimension   INTEGER NOT NULL,
+        stamp       TEXT NOT NULL
     ) STRICT;
     CREATE TABLE IF NOT EXISTS embedding (
         model  INTEGER NOT NULL,
@@ -48,8 +57,7 @@ _SCHEMA = """
 Progress = Callable[[int, int], None]
 
 
-@dataclass(frozen=True)
-class Similar:
+class Similar(NamedTuple):
     """A passage near a query: its key, its record's key and the cosine similarity."""
 
     passage: int
@@ -80,21 +88,19 @@ class Vectors:
         """
         self._db = db
         self._dimension = dimension
-        _load_extension(db)
-        self._model = self._register(f"{fingerprint}/{PASSAGE_RULES_VERSION}")
+        self._model, stamp = self._register(f"{fingerprint}/{PASSAGE_RULES_VERSION}")
         self._table = f"passage_vec_{self._model}"
-        self._file = folder / f"vectors-{self._model}.f32"
+        self._file = folder / f"vectors-{stamp}.f32"
+        self._mapped: Matrix | None = None
+        self._coverage = Kept(self._count)
 
     def coverage(self) -> Coverage:
         """Count passages by whether they have a vector."""
-        row = self._db.row(
-            "SELECT count(embedding.number), sum(embedding.hash IS NULL), "
-            "sum(embedding.hash IS NOT NULL AND embedding.number IS NULL) FROM passage "
-            "LEFT JOIN embedding ON embedding.model = ? AND embedding.hash = passage.hash",
-            (self._model,),
-        )
-        ready, pending, failed = row or (0, 0, 0)
-        return Coverage(int(ready), int(pending or 0), int(failed or 0))
+        return self._coverage.get(self._db)
+
+    def compare(self, query: Matrix) -> Compared:
+        """Set a normalised query vector against the vectors of the vault."""
+        return Compared(self._db, self._model, self._matrix(), query)
 
     def embed_pending(
         self,
@@ -114,108 +120,105 @@ class Vectors:
         """
         total = self._count_pending()
         done = 0
-        while not stopped():
-            batch = self._pending(BATCH)
-            if not batch:
+        for batch in self._batches():
+            if stopped():
                 break
-            texts = [text for _, text in batch]
-            made = embedder.embed_passages(texts)
+            made = embedder.embed_passages([text for _, text in batch])
             self._store([content for content, _ in batch], made.vectors, set(made.failed))
             done += len(batch)
             if progress:
                 progress(min(done, total), total)
         return done
 
-    def nearest(
-        self,
-        query: Matrix,
-        limit: int,
-        where: str,
-        parameters: dict[str, Any],
-        floor: float | None = None,
-    ) -> list[Similar]:
-        """Return the nearest passages among those that a filter lets through; the exact answer.
-
-        Args:
-            query: a normalised vector.
-            limit: how many passages.
-            where: a condition on `passage` and `record`.
-            parameters: its named values.
-            floor: leave out what is less similar.
-        """
-        matrix = self._matrix()
-        if len(matrix) == 0:
-            return []
-        narrow = self._filtered(where, parameters, NARROW + 1)
-        if len(narrow) <= NARROW:
-            found = self._score_some(matrix, query, narrow)
-        else:
-            found = self._scan(matrix, query, limit, where, parameters)
-        kept = [s for s in found if floor is None or s.similarity >= floor]
-        return sorted(kept, key=lambda s: (-s.similarity, s.passage))[:limit]
-
     def forget_others(self) -> None:
         """Drop the vectors of other models, once this one covers the vault."""
         others = self._db.rows("SELECT id FROM embedding_model WHERE id <> ?", (self._model,))
-        with self._db.write():
-            for (other,) in others:
-                self._db.execute(f"DROP TABLE IF EXISTS passage_vec_{other}")
-                self._db.execute("DELETE FROM embedding WHERE model = ?", (other,))
-                self._db.execute("DELETE FROM embedding_model WHERE id = ?", (other,))
-        for (other,) in others:
-            self._file.with_name(f"vectors-{other}.f32").unlink(missing_ok=True)
+        if others:
+            load_extension(self._db)
+            with self._db.write():
+                for (other,) in others:
+                    self._db.execute(f"DROP TABLE IF EXISTS passage_vec_{other}")
+                    self._db.execute("DELETE FROM embedding WHERE model = ?", (other,))
+                    self._db.execute("DELETE FROM embedding_model WHERE id = ?", (other,))
+        for left in self._file.parent.glob("vectors-*.f32"):
+            if left != self._file:
+                left.unlink(missing_ok=True)
 
-    def _register(self, fingerprint: str) -> int:
+    def _register(self, fingerprint: str) -> tuple[int, str]:
         known = self._known(fingerprint)
         if known is not None:
             return known
+        load_extension(self._db)
         with self._db.write():
-            self._db.execute(_SCHEMA)
-            self._db.execute(
-                "INSERT OR IGNORE INTO embedding_model (fingerprint, dimension) VALUES (?, ?)",
-                (fingerprint, self._dimension),
-            )
-            made = int(
-                self._db.value(
-                    "SELECT id FROM embedding_model WHERE fingerprint = ?", (fingerprint,)
-                )
-            )
-            self._db.execute(
-                f"CREATE VIRTUAL TABLE IF NOT EXISTS passage_vec_{made} USING "
-                f"vec0(vector float[{self._dimension}])"
-            )
-        return made
+            known = self._known(fingerprint)  # another process may have been first
+            if known is None:
+                known = self._add_model(fingerprint)
+        return known
 
-    def _known(self, fingerprint: str) -> int | None:
-        there = self._db.value("SELECT 1 FROM sqlite_schema WHERE name = 'embedding_number'")
-        if there is None:
-            return None
-        found = self._db.value(
-            "SELECT id FROM embedding_model WHERE fingerprint = ?", (fingerprint,)
+    def _add_model(self, fingerprint: str) -> tuple[int, str]:
+        self._db.execute(_SCHEMA)
+        added = self._db.row(
+            "INSERT INTO embedding_model (fingerprint, dimension, stamp) "
+            "VALUES (?, ?, lower(hex(randomblob(8)))) RETURNING id, stamp",
+            (fingerprint, self._dimension),
         )
-        return int(found) if found is not None else None
+        assert added is not None, "an insertion returns its row"
+        self._db.execute(
+            f"CREATE VIRTUAL TABLE passage_vec_{added[0]} USING "
+            f"vec0(vector float[{self._dimension}])"
+        )
+        return int(added[0]), str(added[1])
+
+    def _known(self, fingerprint: str) -> tuple[int, str] | None:
+        if not self._db.row("SELECT 1 FROM sqlite_schema WHERE name = 'embedding_number'"):
+            return None
+        found = self._db.row(
+            "SELECT id, stamp FROM embedding_model WHERE fingerprint = ?", (fingerprint,)
+        )
+        return (int(found[0]), str(found[1])) if found is not None else None
+
+    def _count(self, db: Database) -> Coverage:
+        row = db.row(
+            "SELECT count(*), count(embedding.hash), count(embedding.number) FROM passage "
+            "LEFT JOIN embedding ON embedding.model = ? AND embedding.hash = passage.hash",
+            (self._model,),
+        )
+        passages, tried, ready = row or (0, 0, 0)
+        return Coverage(ready, passages - tried, tried - ready)
 
     def _count_pending(self) -> int:
         return int(
             self._db.value(
-                "SELECT count(DISTINCT hash) FROM passage WHERE NOT EXISTS (SELECT 1 FROM embedding "
-                "WHERE model = ? AND embedding.hash = passage.hash)",
+                "SELECT count(DISTINCT hash) FROM passage WHERE NOT EXISTS (SELECT 1 "
+                "FROM embedding WHERE model = ? AND embedding.hash = passage.hash)",
                 (self._model,),
             )
         )
 
-    def _pending(self, limit: int) -> list[tuple[bytes, str]]:
+    def _batches(self) -> Iterator[list[tuple[bytes, str]]]:
+        """Yield (hash, text) of what has no vector, until a whole round finds nothing."""
+        found = True
+        while found:
+            found, after = False, b""
+            while batch := self._pending(after):
+                found, after = True, batch[-1][0]
+                yield batch
+
+    def _pending(self, after: bytes) -> list[tuple[bytes, str]]:
         rows = self._db.rows(
             "SELECT passage.hash, record.title, passage.heading, passage.text "
-            f"{_JOIN} WHERE NOT EXISTS (SELECT 1 FROM embedding WHERE model = ? "
-            "AND embedding.hash = passage.hash) GROUP BY passage.hash LIMIT ?",
-            (self._model, limit),
+            "FROM passage JOIN record ON record.key = passage.record WHERE passage.hash > ? "
+            "AND NOT EXISTS (SELECT 1 FROM embedding WHERE model = ? "
+            "AND embedding.hash = passage.hash) "
+            "GROUP BY passage.hash ORDER BY passage.hash LIMIT ?",
+            (after, self._model, BATCH),
         )
         return [
             (content, embedded_text(title, heading, text)) for content, title, heading, text in rows
         ]
 
     def _store(self, hashes: Sequence[bytes], vectors: Matrix, failed: set[int]) -> None:
+        load_extension(self._db)
         with self._db.write():
             number = int(
                 self._db.value(
@@ -241,84 +244,140 @@ class Vectors:
         self._db.execute("INSERT INTO embedding VALUES (?, ?, ?)", (self._model, content, number))
 
     def _matrix(self) -> Matrix:
-        import numpy as np
-
+        """Return the vectors by number; the mapping is kept until there are more."""
         rows = int(
             self._db.value(
                 "SELECT coalesce(max(number), 0) FROM embedding WHERE model = ?", (self._model,)
             )
         )
+        mapped = self._mapped
+        if mapped is not None and len(mapped) == rows:
+            return mapped
         if rows == 0:
             return np.empty((0, self._dimension), np.float32)
-        self._extend_file(rows)
-        return np.memmap(self._file, np.float32, "r", shape=(rows, self._dimension))
+        load_extension(self._db)
+        try:
+            self._extend_file(rows)
+            mapped = np.memmap(self._file, np.float32, "r", shape=(rows, self._dimension))
+            if mapped[-1].tobytes() != self._vector(rows):
+                self._file.unlink()  # of a state that was restored since
+                self._extend_file(rows)
+                mapped = np.memmap(self._file, np.float32, "r", shape=(rows, self._dimension))
+        except OSError:  # no room, or not our folder: the table itself will do
+            mapped = np.frombuffer(b"".join(v for _, v in self._vectors(0)), np.float32)
+            mapped = mapped.reshape(-1, self._dimension)
+        self._mapped = mapped
+        return mapped
 
     def _extend_file(self, rows: int) -> None:
         """Write rows that the file lacks; two processes that do so write the same bytes."""
         width = self._dimension * 4
-        present = self._file.stat().st_size // width if self._file.exists() else 0
-        if present >= rows:
-            return
         self._file.parent.mkdir(parents=True, exist_ok=True)
         self._file.touch()
+        present = self._file.stat().st_size // width
+        if present >= rows:
+            return
         with self._file.open("r+b") as handle:
-            for number, vector in self._db.connection.execute(
-                f"SELECT rowid, vector FROM {self._table} WHERE rowid > ? ORDER BY rowid",
-                (present,),
-            ):
-                handle.seek((number - 1) * width)
+            handle.seek(present * width)
+            for _, vector in self._vectors(present):
                 handle.write(vector)
 
-    def _filtered(
-        self, where: str, parameters: dict[str, Any], limit: int
-    ) -> list[tuple[int, int, int]]:
-        rows = self._db.rows(
-            "SELECT passage.key, passage.record, embedding.number FROM record "
-            "JOIN passage ON passage.record = record.key "
-            "JOIN embedding ON embedding.model = :model AND embedding.hash = passage.hash "
-            f"WHERE embedding.number IS NOT NULL AND {where} LIMIT :limit",
-            parameters | {"model": self._model, "limit": limit},
+    def _vectors(self, after: int) -> Iterator[tuple[int, bytes]]:
+        """Yield (number, vector) by number; numbers have no gaps."""
+        return iter(
+            self._db.connection.execute(
+                f"SELECT rowid, vector FROM {self._table} WHERE rowid > ? ORDER BY rowid", (after,)
+            )
         )
-        return [(key, record, number) for key, record, number in rows]
 
-    def _score_some(
-        self, matrix: Matrix, query: Matrix, rows: list[tuple[int, int, int]]
-    ) -> list[Similar]:
-        if not rows:
-            return []
-        scores = matrix[[number - 1 for _, _, number in rows]] @ query
+    def _vector(self, number: int) -> bytes:
+        found: bytes = self._db.value(
+            f"SELECT vector FROM {self._table} WHERE rowid = ?", (number,)
+        )
+        return found
+
+
+class Compared:
+    """A query's vector set against the vectors of a vault, each product worked out at most once."""
+
+    def __init__(self, db: Database, model: int, matrix: Matrix, query: Matrix) -> None:
+        self._db = db
+        self._model = model
+        self._matrix = matrix
+        self._query = query
+        self._products: Matrix | None = None
+
+    def nearest(self, limit: int, scope: Scope, floor: float | None = None) -> list[Similar]:
+        """Return the nearest passages among those that a filter lets through; the exact answer.
+
+        Args:
+            limit: how many passages.
+            scope: what the filter lets through.
+            floor: leave out what is less similar.
+        """
+        if scope.size <= NARROW:
+            found = self.similarities(scope.passages[scope.wanted].tolist())
+        else:
+            found = self._scan(limit, scope)
+        kept = sorted((-near, key) for key, near in found.items() if floor is None or near >= floor)
+        if len(kept) > limit:
+            kept = _cut(kept, limit)
+        _, records = scope.within(integers(key for _, key in kept))
         return [
-            Similar(key, record, float(score))
-            for (key, record, _), score in zip(rows, scores, strict=True)
+            Similar(key, record, -near)
+            for (near, key), record in zip(kept, records.tolist(), strict=True)
         ]
 
-    def _scan(
-        self, matrix: Matrix, query: Matrix, limit: int, where: str, parameters: dict[str, Any]
-    ) -> list[Similar]:
+    def similarities(self, passages: Iterable[int]) -> dict[int, float]:
+        """Return the similarity of each of these passages that has a vector."""
+        numbers = self._numbers("passage.key", list(passages))
+        places = [number - 1 for _, number in numbers]
+        products = self._products
+        found = products[places] if products is not None else self._matrix[places] @ self._query
+        return {
+            key: round(near, DIGITS) for (key, _), near in zip(numbers, found.tolist(), strict=True)
+        }
+
+    def _scan(self, limit: int, scope: Scope) -> dict[int, float]:
         """Take the best rows until enough pass the filter; every better row was looked at."""
-        import numpy as np
-
-        scores = matrix @ query
-        take = min(len(scores), 2 * limit + 50)
+        if self._products is None:
+            self._products = self._matrix @ self._query
+        products = self._products
+        take = min(len(products), 2 * limit + 50)
         while True:
-            best = np.argpartition(-scores, take - 1)[:take]
-            found = self._passing({int(i) + 1: float(scores[i]) for i in best}, where, parameters)
-            if len(found) >= limit or take == len(scores):
+            least = np.partition(products, len(products) - take)[len(products) - take]
+            best = np.flatnonzero(products >= least)
+            pairs = self._numbers("embedding.number", (best + 1).tolist())
+            passing, _ = scope.within(integers(key for key, _ in pairs))
+            found = {
+                key: round(float(products[number - 1]), DIGITS)
+                for (key, number), passes in zip(pairs, passing.tolist(), strict=True)
+                if passes
+            }
+            if len(found) > limit or take == len(products):
                 return found
-            take = min(len(scores), take * 4)
+            take = min(len(products), take * 4)
 
-    def _passing(
-        self, scores: dict[int, float], where: str, parameters: dict[str, Any]
-    ) -> list[Similar]:
-        marks = ",".join(map(str, scores))
-        rows = self._db.rows(
-            "SELECT passage.key, passage.record, embedding.number FROM embedding "
-            "CROSS JOIN passage ON passage.hash = embedding.hash "
-            "CROSS JOIN record ON record.key = passage.record "
-            f"WHERE embedding.model = :model AND embedding.number IN ({marks}) AND {where}",
-            parameters | {"model": self._model},
-        )
-        return [Similar(key, record, scores[number]) for key, record, number in rows]
+    def _numbers(self, column: str, among: list[int]) -> list[tuple[int, int]]:
+        """Return (passage, number) where a column has one of these values."""
+        first, second = ("embedding", "passage") if column[0] == "e" else ("passage", "embedding")
+        found: list[tuple[int, int]] = []
+        for start in range(0, len(among), _CHUNK):
+            marks = ",".join(map(str, among[start : start + _CHUNK]))
+            found += self._db.rows(
+                f"SELECT passage.key, embedding.number FROM {first} CROSS JOIN {second} "
+                "WHERE embedding.hash = passage.hash AND embedding.model = ? "
+                f"AND embedding.number IS NOT NULL AND {column} IN ({marks})",
+                (self._model,),
+            )
+        return found
+
+
+def _cut(ordered: list[tuple[float, int]], limit: int) -> list[tuple[float, int]]:
+    """Take about `limit` of the nearest; of equal ones all or, where they are too many, none."""
+    last = ordered[limit - 1][0]
+    longer = [one for one in ordered if one[0] <= last]
+    return longer if len(longer) <= 2 * limit else [one for one in ordered if one[0] < last]
 
 
 def embedded_text(title: str, heading: str, text: str) -> str:
@@ -327,15 +386,27 @@ def embedded_text(title: str, heading: str, text: str) -> str:
     return f"{place}\n{text}" if text else place
 
 
-def _load_extension(db: Database) -> None:
-    """Load sqlite-vec into this thread's connection, once."""
+def load_extension(db: Database) -> None:
+    """Load sqlite-vec into this thread's connection, once.
+
+    Raises:
+        Unavailable: it is not installed, or cannot be loaded here.
+    """
     import apsw
-    import sqlite_vec
 
     connection = db.connection
     try:
         connection.execute("SELECT vec_version()").fetchone()
+        return
     except apsw.SQLError:
+        pass  # not loaded yet
+    try:
+        import sqlite_vec
+
         connection.enable_load_extension(True)
         connection.load_extension(sqlite_vec.loadable_path())
         connection.enable_load_extension(False)
+    except (ImportError, AttributeError, apsw.Error) as error:
+        raise Unavailable(
+            f"sqlite-vec cannot be loaded, so there is no search by meaning: {error}"
+        ) from error

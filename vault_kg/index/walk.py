@@ -1,15 +1,24 @@
 """Listing a vault's Markdown files and source descriptors, with what tells a changed one.
 
-`.gitignore` files are honoured, hidden tool folders are skipped, links are reported and not followed.
-A folder that could not be listed is named, so that nothing in it is taken for deleted.
+`.gitignore` files are honoured, hidden tool folders are skipped, links are reported and not
+followed. A folder that could not be listed is named, so that nothing in it is taken for deleted.
+Nearly all of the time goes to one `lstat` a file; nothing else is done file by file unless
+something changed.
 """
 
 from __future__ import annotations
 
+import hashlib
+import marshal
 import os
+import re
 import stat
+from collections.abc import Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
+from operator import attrgetter
 from pathlib import Path
+from typing import NamedTuple
 
 from pathspec import GitIgnoreSpec
 
@@ -21,43 +30,88 @@ SKIPPED = frozenset(
 )
 ONTOLOGY = "ontology.yaml"
 
+_SUFFIXES = frozenset({".md", ".MD", ".Md", ".mD"})
+_mode_of = attrgetter("st_mode")
+_stamp_of = attrgetter("st_size", "st_mtime_ns", "st_ctime_ns", "st_ino")
+
+_Stamp = tuple[int, int, int, int]
+
+
+class Folder(NamedTuple):
+    """The files of one folder that the index looks at; `prefix` ends with a slash, or is empty."""
+
+    prefix: str
+    names: list[str]
+    stamps: list[_Stamp]
+
 
 @dataclass
 class Listing:
     """What a walk found."""
 
-    files: dict[str, Stamp] = field(default_factory=dict)
+    folders: list[Folder] = field(default_factory=list)
     problems: dict[str, Problem] = field(default_factory=dict)
     unlisted: list[str] = field(default_factory=list)
     """Folders that could not be listed completely; what they held is left alone."""
 
+    @cached_property
+    def files(self) -> dict[str, Stamp]:
+        """The stamp of each file, by path."""
+        return {
+            folder.prefix + name: Stamp(*stamp)
+            for folder in self.folders
+            for name, stamp in zip(folder.names, folder.stamps, strict=True)
+        }
+
+    @property
+    def count(self) -> int:
+        """How many files there are."""
+        return sum(len(folder.names) for folder in self.folders)
+
+    @property
+    def newest_ns(self) -> int:
+        """When the file that was saved last was saved."""
+        return max((stamp[1] for folder in self.folders for stamp in folder.stamps), default=0)
+
+    def digest(self) -> str:
+        """Return what is equal for two walks that saw the same files with the same stamps."""
+        found = hashlib.sha256()
+        for folder in self.folders:
+            found.update(marshal.dumps((folder.prefix, folder.names, folder.stamps), 2))
+        return found.hexdigest()
+
     def complete(self, path: str) -> bool:
         """Say whether a file that is not listed is really gone."""
-        return not any(folder == "" or path.startswith(folder + "/") for folder in self.unlisted)
+        return not any(
+            folder in ("", path) or path.startswith(folder + "/") for folder in self.unlisted
+        )
 
 
 @dataclass(frozen=True)
 class _Rule:
+    """One `.gitignore`: the folder it stands in, and its patterns."""
+
     prefix: str
     spec: GitIgnoreSpec
+    any_pattern: re.Pattern[str]
+    """Matches whatever one of the patterns may match; most paths it does not."""
 
 
 def walk(root: Path) -> Listing:
     """List every file of a vault that the index looks at."""
     listing = Listing()
-    _walk_folder(os.fspath(root), "", (), listing)
+    waiting: list[tuple[str, Sequence[_Rule]]] = [("", ())]
+    while waiting:
+        prefix, rules = waiting.pop()
+        waiting += _list_folder(f"{root}/{prefix}", prefix, rules, listing)
     return listing
 
 
 def wanted(path: str) -> bool:
     """Say whether the index looks at a file of this name at all."""
-    parts = path.split("/")
-    if any(part in SKIPPED for part in parts[:-1]):
-        return False
-    name = parts[-1]
-    if len(parts) > 2 and parts[1] == "sources":
-        return len(parts) == 4 and name == "source.yaml"
-    return name.lower().endswith(".md") or (name == ONTOLOGY and len(parts) <= 2)
+    folder, slash, name = path.rpartition("/")
+    named = _source_name if _is_among_sources(folder + slash) else _note_name
+    return not SKIPPED.intersection(folder.split("/")) and named(name, folder + slash)
 
 
 def ignored(root: Path, path: str) -> bool:
@@ -65,17 +119,29 @@ def ignored(root: Path, path: str) -> bool:
     rules: list[_Rule] = []
     folder = ""
     for part in path.split("/")[:-1]:
-        rules += _rules(os.path.join(root, folder), folder)
+        rules += _rules(f"{root}/{folder}", folder)
         folder = f"{folder}{part}/"
         if _excluded(rules, folder):
             return True
-    return _excluded([*rules, *_rules(os.path.join(root, folder), folder)], path)
+    return _excluded([*rules, *_rules(f"{root}/{folder}", folder)], path)
 
 
-def _walk_folder(absolute: str, prefix: str, rules: tuple[_Rule, ...], listing: Listing) -> None:
+def _list_folder(
+    absolute: str, prefix: str, rules: Sequence[_Rule], listing: Listing
+) -> list[tuple[str, Sequence[_Rule]]]:
+    """List the files of one folder, and return the folders in it."""
+    wanted = _source_name if _is_among_sources(prefix) else _note_name
+    inner: list[str] = []
+    chosen: list[os.DirEntry[str]] = []
     try:
-        with os.scandir(absolute) as scan:
-            entries = sorted(scan, key=lambda entry: entry.name)
+        with os.scandir(absolute) as entries:
+            for entry in entries:
+                if entry.is_dir(follow_symlinks=False):
+                    inner.append(entry.name)
+                elif wanted(entry.name, prefix):
+                    chosen.append(entry)
+                elif entry.name == ".gitignore":
+                    rules = (*rules, *_rules(absolute, prefix))
     except OSError as error:
         listing.unlisted.append(prefix.rstrip("/"))
         listing.problems[prefix or "."] = Problem(
@@ -83,51 +149,79 @@ def _walk_folder(absolute: str, prefix: str, rules: tuple[_Rule, ...], listing: 
             f"the folder cannot be listed: {error.strerror}",
             hint="mend its permissions",
         )
-        return
-    if any(entry.name == ".gitignore" for entry in entries):
-        rules = (*rules, *_rules(absolute, prefix))
+    if rules:
+        chosen = [entry for entry in chosen if not _excluded(rules, prefix + entry.name)]
+    listing.folders.append(_stamped(prefix, chosen, listing))
+    paths = (f"{prefix}{name}/" for name in inner if name not in SKIPPED)
+    return [(path, rules) for path in paths if not (rules and _excluded(rules, path))]
+
+
+def _stamped(prefix: str, entries: list[os.DirEntry[str]], listing: Listing) -> Folder:
+    """Stamp the files of a folder: all at once, or with care where one is not as it should be."""
+    names = [entry.name for entry in entries]
+    try:
+        found = [entry.stat(follow_symlinks=False) for entry in entries]
+    except OSError:
+        found = []
+    modes = {stat.S_IFMT(mode) for mode in set(map(_mode_of, found))}
+    if len(found) == len(names) and modes <= {stat.S_IFREG} and _is_text("".join(names)):
+        return Folder(prefix, names, list(map(_stamp_of, found)))
+    folder = Folder(prefix, [], [])
     for entry in entries:
-        _visit(entry, prefix, rules, listing)
+        stamp = _stamp(prefix + entry.name, entry, listing)
+        if stamp is not None:
+            folder.names.append(entry.name)
+            folder.stamps.append(stamp)
+    return folder
 
 
-def _visit(
-    entry: os.DirEntry[str], prefix: str, rules: tuple[_Rule, ...], listing: Listing
-) -> None:
-    name = entry.name
-    path = prefix + name
-    if entry.is_dir(follow_symlinks=False):
-        if name not in SKIPPED and not (rules and _excluded(rules, path + "/")):
-            _walk_folder(entry.path, path + "/", rules, listing)
-        return
-    if not _is_wanted(name, path, prefix) or (rules and _excluded(rules, path)):
-        return
+def _stamp(path: str, entry: os.DirEntry[str], listing: Listing) -> _Stamp | None:
+    """Return a regular file's stamp; of anything else say why it is not read."""
     try:
         found = entry.stat(follow_symlinks=False)
     except OSError as error:
         listing.unlisted.append(path)
-        listing.problems[path] = Problem("unreadable", f"the file cannot be read: {error.strerror}")
-        return
-    if stat.S_ISREG(found.st_mode):
-        listing.files[_text(path)] = Stamp.of(found)
-    elif stat.S_ISLNK(found.st_mode):
-        listing.problems[_text(path)] = Problem(
-            "symlink", "a symbolic link is not read", hint="replace it by the file itself"
-        )
+        reason, hint = f"the file cannot be read: {error.strerror}", None
+    else:
+        if not _is_text(path):
+            reason, hint = "the file's name is not UTF-8", "rename it"
+        elif stat.S_ISREG(found.st_mode):
+            stamp: _Stamp = _stamp_of(found)
+            return stamp
+        elif stat.S_ISLNK(found.st_mode):
+            listing.problems[path] = Problem(
+                "symlink", "a symbolic link is not read", hint="replace it by the file itself"
+            )
+            return None
+        else:
+            return None
+    listing.problems[_shown(path)] = Problem("unreadable", reason, hint=hint)
+    return None
 
 
-def _is_wanted(name: str, path: str, prefix: str) -> bool:
-    if "/sources/" in prefix and prefix.split("/")[1] == "sources":
-        return wanted(path)
-    return name[-3:].lower() == ".md" or (name == ONTOLOGY and prefix.count("/") <= 1)
+def _is_among_sources(prefix: str) -> bool:
+    return "/sources/" in prefix and prefix.split("/", 2)[1] == "sources"
 
 
-def _text(path: str) -> str:
-    """Return a path that can be stored: names that are not UTF-8 are shown with replacements."""
+def _source_name(name: str, prefix: str) -> bool:
+    return name == "source.yaml" and prefix.count("/") == 3
+
+
+def _note_name(name: str, prefix: str) -> bool:
+    return name[-3:] in _SUFFIXES or (name == ONTOLOGY and prefix.count("/") <= 1)
+
+
+def _is_text(name: str) -> bool:
     try:
-        path.encode()
+        name.encode()
     except UnicodeEncodeError:
-        return os.fsencode(path).decode(errors="replace")
-    return path
+        return False
+    return True
+
+
+def _shown(path: str) -> str:
+    """Return a path that can be stored: names that are not UTF-8 are shown with replacements."""
+    return path if _is_text(path) else os.fsencode(path).decode(errors="replace")
 
 
 def _rules(absolute: str, prefix: str) -> list[_Rule]:
@@ -135,13 +229,20 @@ def _rules(absolute: str, prefix: str) -> list[_Rule]:
         text = Path(absolute, ".gitignore").read_text(encoding="utf-8", errors="replace")
     except OSError:
         return []
-    return [_Rule(prefix, GitIgnoreSpec.from_lines(text.splitlines()))]
+    spec = GitIgnoreSpec.from_lines(text.splitlines())
+    sources = [p.regex.pattern for p in spec.patterns if p.regex is not None]
+    if not sources:
+        return []
+    unnamed = (source.replace("(?P<ps_d>", "(?:") for source in sources)
+    return [_Rule(prefix, spec, re.compile("|".join(unnamed)))]
 
 
-def _excluded(rules: tuple[_Rule, ...] | list[_Rule], path: str) -> bool:
+def _excluded(rules: Sequence[_Rule], path: str) -> bool:
     """Apply the nearest `.gitignore` that says anything of a path."""
     for rule in reversed(rules):
-        outcome = rule.spec.check_file(path[len(rule.prefix) :]).include
-        if outcome is not None:
-            return outcome
+        inside = path[len(rule.prefix) :]
+        if rule.any_pattern.match(inside):
+            outcome = rule.spec.check_file(inside).include
+            if outcome is not None:
+                return outcome
     return False

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from itertools import islice
+from pathlib import Path
 from typing import Annotated, Any, Literal
 
 from pydantic import Field
@@ -18,6 +19,8 @@ from vault_kg.operations import paging
 from vault_kg.operations.activity import waiting_for_git
 from vault_kg.operations.base import Cursor, Limit, Line, Model, Request
 from vault_kg.operations.caller import Caller
+from vault_kg.operations.graph import status
+from vault_kg.operations.graph.status import SeedStatus
 from vault_kg.operations.registry import operation
 from vault_kg.operations.workspace import Workspace
 from vault_kg.state import conflicts, settings
@@ -32,20 +35,22 @@ class Status(Request):
     """How is the vault?"""
 
 
-class StatusView(Model):
-    """The state of a vault; what is not known is null."""
+class StatusView(SeedStatus, Model):
+    """The state of a vault; what is not known is null. Keys in snake_case are the seed's."""
 
-    vault_id: str
+    vault_id: str | None = None
     root: str
     version: str
-    position: int = Field(description="The newest journal entry.")
-    records: dict[str, int] = Field(description="Current pages, claims, relationships and notes.")
-    history: dict[str, int] = Field(description="All records by lifecycle.")
-    conflicts: int
-    git: dict[str, Any]
-    index: dict[str, Any]
-    semantic: dict[str, Any]
-    ontology_fingerprint: str
+    position: int | None = Field(None, description="The newest journal entry.")
+    records: dict[str, int] | None = Field(
+        None, description="Current pages, claims, relationships and notes."
+    )
+    history: dict[str, int] | None = Field(None, description="All records by lifecycle.")
+    conflicts: int | None = None
+    git: dict[str, Any] | None = None
+    index: dict[str, Any] | None = None
+    semantic: dict[str, Any] | None = None
+    ontology_fingerprint: str | None = None
 
 
 class Diagnose(Request):
@@ -116,7 +121,7 @@ class OntologyView(Model):
     next_offset: int | None = None
 
 
-@operation("read", StatusView)
+@operation("read", StatusView, also=("graph",))
 def knowledge_status(ws: Workspace, request: Status, caller: Caller) -> StatusView:
     """Say how the vault is.
 
@@ -139,9 +144,17 @@ def knowledge_status(ws: Workspace, request: Status, caller: Caller) -> StatusVi
             "scannedAt": settings.get(ws.database, "scanned_at"),
             "passages": listing.passage_count(ws.database, caller.partitions),
         },
-        semantic=ws.semantics.coverage(),
+        semantic=ws.semantics.state(),
         ontology_fingerprint=ws.ontology(_own_partition(caller)).fingerprint,
+        **status.seed_status(ws, caller),
     )
+
+
+def unavailable(root: Path, reason: str) -> dict[str, Any]:
+    """Return the status of a vault that cannot be opened, with the same keys as of one that is."""
+    known = status.unavailable_status(str(root), reason)
+    view = StatusView(root=str(root), version=__version__, **known)
+    return view.model_dump(mode="json", by_alias=True)
 
 
 @operation("read", Diagnosis)

@@ -37,6 +37,12 @@ class Operation:
     result: type[Model]
     handler: Handler
     destructive: bool = False
+    also: frozenset[str] = frozenset()
+    """Further toolsets that it belongs to."""
+
+    def is_in(self, toolsets: frozenset[str]) -> bool:
+        """Say whether it belongs to one of these toolsets."""
+        return self.toolset in toolsets or not self.also.isdisjoint(toolsets)
 
     @property
     def read_only(self) -> bool:
@@ -48,7 +54,12 @@ _OPERATIONS: dict[str, Operation] = {}
 
 
 def operation(
-    scope: Scope, result: type[Model], *, toolset: str = "records", destructive: bool = False
+    scope: Scope,
+    result: type[Model],
+    *,
+    toolset: str = "records",
+    destructive: bool = False,
+    also: tuple[str, ...] = (),
 ) -> Callable[[Callable[[Workspace, RequestT, Caller], Model]], Any]:
     """Register a handler; its name, docstring and request annotation are those of the operation."""
 
@@ -60,7 +71,15 @@ def operation(
         name = handler.__name__
         description = " ".join((inspect.getdoc(handler) or "").split())
         _OPERATIONS[name] = Operation(
-            name, description, scope, toolset, request, result, handler, destructive
+            name,
+            description,
+            scope,
+            toolset,
+            request,
+            result,
+            handler,
+            destructive,
+            frozenset(also),
         )
         return handler
 

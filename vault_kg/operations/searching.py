@@ -2,21 +2,25 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Literal
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from pydantic import Field
 
-from vault_kg.index import search
 from vault_kg.index.listing import Filter
 from vault_kg.index.query import Query, parse_query
-from vault_kg.index.search import Shown
-from vault_kg.index.vectors import Similar
 from vault_kg.operations import paging
 from vault_kg.operations.base import Cursor, Line, Lines, Model, Request
 from vault_kg.operations.caller import Caller
 from vault_kg.operations.registry import operation
 from vault_kg.operations.workspace import Workspace
 from vault_kg.records import names
+
+if TYPE_CHECKING:
+    from vault_kg.index.search import Ranked, Shown
+    from vault_kg.index.vectors import Compared
+
+Mode = Literal["hybrid", "text", "semantic"]
 
 QUERY_SECONDS = 10.0
 
@@ -39,7 +43,7 @@ class Search(Request):
     min_similarity: Annotated[float, Field(ge=0, le=1)] | None = Field(
         None, description="Leave out what is found by meaning alone and is less similar."
     )
-    mode: search.Mode = "hybrid"
+    mode: Mode = "hybrid"
     include_notes: bool = True
     per_record: bool = Field(True, description="Only the best passage of each record.")
 
@@ -79,6 +83,7 @@ class Semantic(Model):
 
     state: Literal["ready", "off", "degraded"]
     reason: str | None = None
+    ready: int = 0
     pending: int = 0
     failed: int = 0
     model: str | None = None
@@ -104,29 +109,73 @@ def knowledge_search(ws: Workspace, request: Search, caller: Caller) -> Hits:
     query = parse_query(request.query)
     wanted = _filter(ws, request, query, caller)
     start = paging.offset(request, request.cursor) or 0
-    candidates = max(search.CANDIDATES, start + request.limit + 1)
-    similar, semantic = nearest(
-        ws, query, wanted, candidates, mode=request.mode, floor=request.min_similarity
-    )
-    ranked = search.rank(
-        ws.database,
+    found = answer(
+        ws,
         query,
         wanted,
-        similar,
         mode=request.mode,
-        candidates=candidates,
+        floor=request.min_similarity,
         per_record=request.per_record,
     )
-    page = ranked.hits[start : start + request.limit]
-    end = start + len(page)
-    shown = search.show(ws.database, query, page)
+    shown = found.page(ws, start, request.limit)
+    end = start + len(shown)
     return Hits(
         hits=[_view(s) for s in shown],
         count=len(shown),
-        total=ranked.total,
-        next_cursor=paging.encode(request, [end]) if page and end < ranked.total else None,
-        semantic=semantic,
+        total=found.total,
+        next_cursor=paging.encode(request, [end]) if shown and end < found.total else None,
+        semantic=found.semantic,
     )
+
+
+@dataclass(frozen=True)
+class Answer:
+    """What answers a query, ranked, and whether meaning took part."""
+
+    query: Query
+    ranked: Ranked
+    compared: Compared | None
+    semantic: Semantic
+
+    @property
+    def total(self) -> int:
+        """How many answers there are."""
+        return self.ranked.total
+
+    def page(self, ws: Workspace, start: int, limit: int) -> list[Shown]:
+        """Return a part of the answers, best first, as they are shown."""
+        from vault_kg.index import search
+
+        hits = self.ranked.page(ws.database, start, limit)
+        return search.show(ws.database, self.query, hits)
+
+
+def answer(
+    ws: Workspace,
+    query: Query,
+    wanted: Filter,
+    *,
+    mode: Mode = "hybrid",
+    floor: float | None = None,
+    per_record: bool = True,
+) -> Answer:
+    """Rank what answers a query; a failing model never fails a search.
+
+    Args:
+        ws: the workspace.
+        query: as it was read.
+        wanted: which records may answer.
+        mode: which halves count.
+        floor: leave out what is found by meaning alone and is less similar.
+        per_record: take each record once, by its best passage.
+    """
+    from vault_kg.index import search  # with numpy, which nothing else needs
+
+    compared, semantic = _compared(ws, query, mode)
+    ranked = search.rank(
+        ws.database, query, wanted, compared, mode=mode, floor=floor, per_record=per_record
+    )
+    return Answer(query, ranked, compared, semantic)
 
 
 def _filter(ws: Workspace, request: Search, query: Query, caller: Caller) -> Filter:
@@ -163,29 +212,18 @@ def _spellings(ws: Workspace, types: list[str]) -> set[str]:
     return found
 
 
-def nearest(
-    ws: Workspace,
-    query: Query,
-    wanted: Filter,
-    candidates: int,
-    *,
-    mode: search.Mode = "hybrid",
-    floor: float | None = None,
-) -> tuple[list[Similar], Semantic]:
-    """Return the nearest passages, or why there are none; a failing model never fails a search."""
+def _compared(ws: Workspace, query: Query, mode: Mode) -> tuple[Compared | None, Semantic]:
+    """Set the query against the vectors, or say why not."""
     if mode == "text":
-        return [], Semantic(state="off", reason="text was asked for")
+        return None, Semantic(state="off", reason="text was asked for")
     state = Semantic.model_validate(ws.semantics.state())
     text = " ".join((*query.phrases, *query.terms))
     if state.state == "off" or not text:
-        return [], state
-    vector, reason = ws.semantics.embed_query(text, QUERY_SECONDS)
-    if vector is None:
-        return [], state.model_copy(update={"state": "degraded", "reason": reason})
-    condition, values = wanted.condition()
-    found = ws.semantics.nearest(vector, candidates, condition, values, floor=floor)
-    excluded = query.excluded
-    return ([] if excluded and mode == "hybrid" else found), state
+        return None, state
+    compared, reason = ws.semantics.compare(text, QUERY_SECONDS)
+    if compared is None and reason is not None:
+        state = state.model_copy(update={"state": "degraded", "reason": reason})
+    return compared, state
 
 
 def _view(shown: Shown) -> HitView:

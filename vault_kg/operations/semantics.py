@@ -1,21 +1,24 @@
-"""Search by meaning in one vault: which model, how much is embedded, and what to say when it is off.
+"""Search by meaning in one vault: which model, how much is embedded, and why it is off if it is.
 
-Nothing here is called under the write lane, and nothing here fails a search: the answer is a reason.
+Nothing here is called under the write lane, and nothing here fails a search: the answer is a
+reason.
 """
 
 from __future__ import annotations
 
 import os
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from vault_kg.index.vectors import Similar, Vectors
+from vault_kg.errors import NotFound, Unavailable
 from vault_kg.state.database import Database
 
 if TYPE_CHECKING:
-    from vault_kg.embedding.client import Embedder
+    from vault_kg.embedding.client import Embedder, ModelInfo
+    from vault_kg.index.vectors import Compared, Vectors
 
 MODEL_ENVIRONMENT = "VAULT_KG_EMBEDDING_MODEL"
 OFF = "off"
@@ -31,52 +34,66 @@ class Semantics:
         self._found = False
         self._embedder: Embedder | None = None
         self._reason: str | None = None
+        self._of: dict[str, Vectors] = {}
 
     def state(self) -> dict[str, Any]:
         """Return `{state, reason?, pending, failed, ready, model?}` as it is now."""
+        said: dict[str, Any] = {"pending": 0, "failed": 0, "ready": 0}
         embedder = self._model()
         if embedder is None:
-            return {"state": "off", "reason": self._reason, "pending": 0, "failed": 0}
-        coverage = self._vectors(embedder).coverage()
-        said: dict[str, Any] = {
-            "state": "ready", "reason": None, "pending": coverage.pending,
-            "failed": coverage.failed, "model": embedder.info.name,
-        }  # fmt: skip
+            return said | {"state": "off", "reason": self._reason}
+        try:
+            coverage = self._vectors(embedder).coverage()
+            model = embedder.info.name
+        except Unavailable as error:
+            return said | {"state": "degraded", "reason": error.message}
+        reason = None
         if coverage.pending:
-            said["reason"] = f"{coverage.pending} passages are not embedded yet; `vault-kg reindex`"
-        return said
+            reason = f"{coverage.pending} passages are not embedded yet; `vault-kg reindex`"
+        return asdict(coverage) | {"state": "ready", "reason": reason, "model": model}
+
+    def model(self) -> ModelInfo | None:
+        """Return the model that search by meaning uses, or None where it is off."""
+        embedder = self._model()
+        try:
+            return embedder.info if embedder is not None else None
+        except Unavailable:
+            return None
 
     def missing(self) -> str | None:
         """Return why search by meaning is off, or None where it is on."""
         return self._reason if self._model() is None else None
 
-    def coverage(self) -> dict[str, Any]:
-        """Return the state with how many passages have vectors, for status."""
-        said = self.state()
-        embedder = self._model()
-        said["ready"] = self._vectors(embedder).coverage().ready if embedder else 0
-        return said
+    def compare(self, text: str, seconds: float) -> tuple[Compared | None, str | None]:
+        """Set a query against the vectors of the vault.
 
-    def embed_query(self, text: str, seconds: float) -> tuple[Any, str | None]:
-        """Return the vector of a query, or None and why."""
-        from vault_kg.embedding.client import EmbedderUnavailable
+        Args:
+            text: the words of the query.
+            seconds: how long to wait for the model.
 
+        Returns:
+            The comparison, or None and why; None without a reason where no vectors are there yet.
+        """
         embedder = self._model()
         if embedder is None:
             return None, self._reason
         try:
-            return embedder.embed_query(text, timeout=seconds), None
-        except EmbedderUnavailable as error:
-            return None, str(error)
+            vectors = self._vectors(embedder)
+            if vectors.coverage().ready == 0:
+                return None, None
+            return vectors.compare(embedder.embed_query(text, timeout=seconds)), None
+        except Unavailable as error:
+            return None, error.message
 
-    def nearest(
-        self, vector: Any, limit: int, where: str, values: dict[str, Any], floor: float | None
-    ) -> list[Similar]:
-        """Return the nearest passages among those that a filter lets through."""
+    def embed_texts(self, texts: Sequence[str]) -> tuple[Any, str | None]:
+        """Return the vectors of texts, one row each, or None and why."""
         embedder = self._model()
-        return (
-            self._vectors(embedder).nearest(vector, limit, where, values, floor) if embedder else []
-        )
+        if embedder is None:
+            return None, self._reason
+        try:
+            return embedder.embed_passages(texts).vectors, None
+        except Unavailable as error:
+            return None, error.message
 
     def embed_pending(
         self,
@@ -84,16 +101,14 @@ class Semantics:
         stopped: Callable[[], bool] = lambda: False,
     ) -> tuple[int, str | None]:
         """Embed what has no vector yet; returns how many, and why it stopped early if it did."""
-        from vault_kg.embedding.client import EmbedderUnavailable
-
         embedder = self._model()
         if embedder is None:
             return 0, self._reason
-        vectors = self._vectors(embedder)
         try:
+            vectors = self._vectors(embedder)
             done = vectors.embed_pending(embedder, progress, stopped)
-        except EmbedderUnavailable as error:
-            return 0, str(error)
+        except Unavailable as error:
+            return 0, error.message
         if vectors.coverage().pending == 0:
             vectors.forget_others()
         return done, None
@@ -106,8 +121,16 @@ class Semantics:
             self._embedder, self._found = None, False
 
     def _vectors(self, embedder: Embedder) -> Vectors:
+        """Return the vectors of the model as its file is now; another file is another model."""
+        from vault_kg.index.vectors import Vectors  # with numpy, which nothing else needs
+
         info = embedder.info
-        return Vectors(self._db, info.fingerprint, info.dimension, self._folder)
+        with self._lock:
+            known = self._of.get(info.fingerprint)
+            if known is None:
+                known = Vectors(self._db, info.fingerprint, info.dimension, self._folder)
+                self._of = {info.fingerprint: known}
+            return known
 
     def _model(self) -> Embedder | None:
         with self._lock:
@@ -122,7 +145,6 @@ def _find_model() -> tuple[Embedder | None, str | None]:
 
     from vault_kg.embedding.client import Embedder, EmbedderUnavailable
     from vault_kg.embedding.models import DEFAULT_MODEL
-    from vault_kg.errors import NotFound
 
     wanted = os.environ.get(MODEL_ENVIRONMENT) or DEFAULT_MODEL
     if wanted == OFF:

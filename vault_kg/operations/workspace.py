@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from vault_kg.errors import Busy, NotFound, RequestMismatch, UnsafePath, WrongVault
 from vault_kg.index import schema
+from vault_kg.index.graph_rows import groups
 from vault_kg.index.indexer import Indexer, Progress, ScanReport
 from vault_kg.index.ontologies import Ontologies
 from vault_kg.operations.base import Receipt, Write
@@ -133,6 +134,7 @@ class Workspace:
             self.job = None
         if rows.last_seq(self.database) != before:
             self.outbox.drain()
+        self._note_vocabularies(groups(self.database))
         return report
 
     @property
@@ -179,6 +181,7 @@ class Workspace:
         with self.lane.hold():
             self._check_unused(caller, asked)
             entry = self.journal.submit(asked, plan)
+        self._note_vocabularies([entry.partition])
         self.outbox.drain()
         return self.receipt(entry.seq)
 
@@ -235,6 +238,13 @@ class Workspace:
             raise RequestMismatch(
                 f"requestId {asked.id!r} was used before; use a new requestId", request_id=asked.id
             )
+
+    def _note_vocabularies(self, partitions: Iterable[str]) -> None:
+        """Remember the vocabulary that each partition began with, to tell later what changed."""
+        from vault_kg.operations.graph import vocabulary
+
+        for partition in partitions:
+            vocabulary.note(self, partition)
 
     def _check_vault(self, request: Write) -> None:
         if request.expected_vault_id not in (None, self.vault.id):

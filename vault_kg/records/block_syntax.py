@@ -45,6 +45,9 @@ SIMPLE_DEFINITION: Final = re.compile(
 )
 """A link reference definition on one line; group 1 is its title."""
 
+NO_DEFINITION: Final = re.compile(r"""\[(?:[^\[\]\\]|\\.)*\](?!:)|\[(?:[^\[\]\\]|\\.)*\]: *[^\s<]\S* +[^\s"'(]""")
+"""Text that only begins like a definition: no colon, or more words behind its destination."""
+
 DELIMITER: Final = re.compile(r"(?=[-:|][-:|]|[:|] )[-:| ]+$")
 _ITEM: Final = re.compile(r"(?:[-+*]|(\d{1,9})[.)])(?= |$)")
 _DELIMITER_CELL: Final = re.compile(r" *:?-+:? *")

@@ -192,6 +192,11 @@ class _Scanner:
                     self._open("code", number)
                     self.code_end = number + 1
                 return
+            if syntax.PLAIN_START.match(text, start) and "|" not in text:
+                if self.leaf is None:
+                    self._leave(number, matched)
+                    self._open("paragraph", number)
+                return
             setext = in_paragraph and not lazy and syntax.SETEXT.match(text, start) is not None
             if "|" in text and self._table_begins(number, text, start, matched, lazy):
                 self._leave(number, matched)
@@ -264,6 +269,8 @@ class _Scanner:
         simple = syntax.SIMPLE_DEFINITION.match(text, start)
         if simple and (simple.group(1) or not syntax.TITLE_START.search(following)):
             return 1
+        if syntax.NO_DEFINITION.match(text, start):
+            return 0
         chunk = [text[start:]]
         for ahead in range(number + 1, min(number + 8, len(self.lines))):
             line = self.lines[ahead].expandtabs(4)

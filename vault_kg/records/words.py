@@ -63,8 +63,14 @@ _EMOJI_SHIFT: Final = 0xE0000
 _SYMBOLS: Final = "-_.+#:/@$&%~"
 _SYMBOL_CODES: Final = {ord(symbol): 0xE000 + ord(symbol) for symbol in _SYMBOLS}
 _WRITTEN: Final = re.compile(rf"[\w{re.escape(_SYMBOLS)}]+")
-_BREAKS: Final = str.maketrans(dict.fromkeys("!\"'()*,;<=>?[\\]^`{|}“”‘’„«»…", " "))
+_SPACES: Final = "\t\n\v\f\r\x1c\x1d\x1e\x1f\x85\xa0\u1680\u2028\u2029\u202f\u205f\u3000" + "".join(
+    map(chr, range(0x2000, 0x200B))
+)
+_BREAKS: Final = str.maketrans(dict.fromkeys("!\"'()*,;<=>?[\\]^`{|}“”‘’„«»…" + _SPACES, " "))
 """What stands beside words and never in them."""
+
+_HELD: Final = re.compile(r"[-_.:/@&~+#$%](?:(?=[^ \-_.:/@&~])|(?<=[+#$%]))")
+"""A symbol that holds a word together: one at its end may only be the end of a sentence."""
 
 _WRITTEN_LIMIT: Final = 64
 _CLUSTER: Final = re.compile(".[\u0300-\u036f\u3099\u309a\u1160-\u11ff\uff9e\uff9f]*", re.DOTALL)
@@ -174,9 +180,15 @@ def _accented(chunk: str) -> tuple[str, ...]:
 
 def written_words(text: str) -> list[str]:
     """Return each word held together by symbols once, as a single token of the index."""
-    chunks = dict.fromkeys(text.translate(_BREAKS).split())
-    found = (_compounds(chunk) for chunk in chunks if not chunk.isalnum())
-    return list(dict.fromkeys(token for tokens in found for token in tokens))
+    spaced = text.translate(_BREAKS)
+    found: dict[str, None] = {}
+    end = 0
+    while held := _HELD.search(spaced, end):
+        start = max(spaced.rfind(" ", end, held.start()) + 1, end)
+        end = spaced.find(" ", held.end())
+        end = len(spaced) if end < 0 else end
+        found.update(dict.fromkeys(_compounds(spaced[start:end])))
+    return list(found)
 
 
 @lru_cache(maxsize=8192)

@@ -9,12 +9,17 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from pydantic.alias_generators import to_camel
+
 from vault_kg.errors import InvalidArgument
 from vault_kg.operations.registry import Operation
 from vault_kg.serve.schemas import compact
 
 MAX_CHARS = 100_000
 """About 25,000 tokens: what clients take of one answer."""
+
+_LIMITS = ("limit", "num_results", "last_n")
+"""What operations call how many items they answer with."""
 
 LEAST_CHARS = 2_000
 MARGIN = 0.9
@@ -67,8 +72,9 @@ def _smaller(
     share = budget * MARGIN / len(compact(answer))
     if "body_limit" in fields and isinstance(answer.get("body"), str):
         return _with(operation, asked, "body_limit", _body_room(answer, budget))
-    if "limit" in fields and (count := _count(answer)) > 1:
-        return _with(operation, asked, "limit", max(1, min(count - 1, int(count * share))))
+    limit = next((name for name in _LIMITS if name in fields), None)
+    if limit is not None and (count := _count(answer)) > 1:
+        return _with(operation, asked, limit, max(1, min(count - 1, int(count * share))))
     if "max_chars" in fields and isinstance(answer.get("text"), str):
         length = len(answer["text"])
         return _with(operation, asked, "max_chars", int(length * share) if length > 256 else 0)
@@ -93,7 +99,8 @@ def _with(
     if value < 1:
         return None
     alias = operation.request.model_fields[field].alias or field
-    return {k: v for k, v in asked.items() if k not in (field, alias)} | {alias: value}
+    spellings = (field, alias, to_camel(field))
+    return {k: v for k, v in asked.items() if k not in spellings} | {alias: value}
 
 
 def _too_large(operation: Operation, size: int, budget: int) -> InvalidArgument:

@@ -36,6 +36,7 @@ class Endpoint:
         """Stand for the service of the vault with this private folder."""
         self._private = private
         self._lock = FileLock(private / LOCK)
+        self._socket: tuple[int, int] | None = None
 
     @property
     def address(self) -> str:
@@ -74,20 +75,20 @@ class Endpoint:
 
     def announce(self) -> None:
         """Write down where the service listens."""
+        self._socket = _identity(self.address)
         (self._private / NAME_FILE).write_text(f"{self.address}\n", encoding="utf-8")
 
     def is_reachable(self) -> bool:
-        """Say whether clients can still find the service: its files are where it put them."""
-        if not (self._private / NAME_FILE).exists():
-            return False
-        return sys.platform == "win32" or Path(self.address).exists()
+        """Say whether clients still find this service: its files are there, and its own."""
+        return self._read_pid() == os.getpid() and _identity(self.address) == self._socket
 
     def release(self) -> None:
-        """Leave nothing behind."""
-        if sys.platform != "win32":
-            Path(self.address).unlink(missing_ok=True)
-        for name in (NAME_FILE, PID):
-            (self._private / name).unlink(missing_ok=True)
+        """Leave nothing behind; what a service wrote that took our place stays."""
+        if self._read_pid() in (None, os.getpid()):
+            for name in (NAME_FILE, PID):
+                (self._private / name).unlink(missing_ok=True)
+            if sys.platform != "win32":
+                Path(self.address).unlink(missing_ok=True)
         self._lock.release()
 
     def _clear_address(self) -> None:
@@ -151,6 +152,17 @@ def pipe_name(socket_path: Path | str) -> str:
     for byte in text.lower().replace("/", "\\").encode():
         number = ((number ^ byte) * _FNV_PRIME) & 0xFFFFFFFFFFFFFFFF
     return f"{_PIPES}vault-kg-{number:016x}"
+
+
+def _identity(address: str) -> tuple[int, int] | None:
+    """Return what tells a socket from another one at the same path; None for a pipe."""
+    if sys.platform == "win32":
+        return None
+    try:
+        found = os.lstat(address)
+    except OSError:
+        return 0, 0
+    return found.st_dev, found.st_ino
 
 
 def _make_own_folder(folder: Path) -> None:

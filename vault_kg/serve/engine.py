@@ -6,7 +6,6 @@ from collections.abc import Mapping
 from typing import Any, Protocol
 
 from vault_kg.errors import ScopeDenied, Unavailable
-from vault_kg.operations import registry
 from vault_kg.operations.caller import Caller
 from vault_kg.serve.keeper import Keeper
 
@@ -57,7 +56,7 @@ class Standalone:
             raise Unavailable(f"this server was closed by {CLOSE}; start it anew")
         if name == CLOSE:
             return self._close(caller)
-        return registry.call(self._keeper.workspace(), name, arguments, caller)
+        return self._keeper.call(name, arguments, caller)
 
     def stop(self) -> None:
         """End the background work and close the vault."""

@@ -5,13 +5,14 @@ from __future__ import annotations
 import logging
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from vault_kg.errors import VaultError
+from vault_kg.errors import Unavailable, VaultError
 
 if TYPE_CHECKING:
+    from vault_kg.operations.caller import Caller
     from vault_kg.operations.workspace import Workspace
 
 log = logging.getLogger(__name__)
@@ -20,6 +21,8 @@ LOOK_SECONDS = 1.0
 STOP_SECONDS = 1.5
 EMBED_SECONDS = 1.0
 EMBED_OFF_SECONDS = 5.0
+
+STATUS = "knowledge_status"
 
 Work = Callable[["Workspace", threading.Event], None]
 
@@ -56,6 +59,21 @@ class Keeper:
             if self._workspace is not None and _trouble_of(self._workspace) is None:
                 return self._workspace
             return self._open()
+
+    def call(self, name: str, arguments: Mapping[str, Any], caller: Caller) -> dict[str, Any]:
+        """Run an operation; that a vault cannot be opened is its status, and no refusal of it.
+
+        Raises:
+            VaultError: a refusal.
+        """
+        from vault_kg.operations import inspection, registry
+
+        try:
+            return registry.call(self.workspace(), name, arguments, caller)
+        except Unavailable as error:
+            if name != STATUS or arguments or "read" not in caller.scopes:
+                raise
+            return inspection.unavailable(self._root, error.message)
 
     def opened(self) -> Workspace | None:
         """Return the vault if it is open, without waiting; None while it is being opened.

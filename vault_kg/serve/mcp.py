@@ -20,6 +20,7 @@ import anyio.to_thread
 import mcp_types as types
 from mcp.server.context import ServerRequestContext
 from mcp.server.lowlevel import Server
+from mcp.server.session import ServerSession
 
 from vault_kg import __version__
 from vault_kg.errors import VaultError
@@ -52,7 +53,7 @@ class Offer:
 
     def includes(self, operation: Operation) -> bool:
         """Say whether an operation is listed."""
-        return operation.scope in self.scopes and operation.toolset in self.toolsets
+        return operation.scope in self.scopes and operation.is_in(self.toolsets)
 
 
 def serve(engine: Engine, offer: Offer, wire: BinaryIO) -> None:
@@ -103,25 +104,20 @@ _CLOSING = {
 class _Progress:
     """Tells a client that asked for it how far something long is; called in a worker thread."""
 
-    def __init__(self, ctx: ServerRequestContext[Any]) -> None:
-        self._session = ctx.session
-        self._request = None if ctx.request_id is None else str(ctx.request_id)
-        self._token = (ctx.meta or {}).get("progress_token")
+    def __init__(self, session: ServerSession) -> None:
+        self._session = session
         self._next = 0.0
+        self._listens = True
 
     def __call__(self, done: int, total: int, what: str) -> None:
-        if self._token is None or (time.monotonic() < self._next and done < total):
+        is_last = 0 < total <= done
+        if not self._listens or (time.monotonic() < self._next and not is_last):
             return
         self._next = time.monotonic() + PROGRESS_SECONDS
         try:
-            anyio.from_thread.run(
-                self._session.send_progress_notification,
-                self._token, done, total or None, what, self._request,
-            )  # fmt: skip
-        except (
-            CancelledError, RuntimeError, anyio.ClosedResourceError, anyio.BrokenResourceError,
-        ):  # fmt: skip
-            self._token = None  # nobody listens; the work goes on, or ends at its next step
+            anyio.from_thread.run(self._session.report_progress, done, total or None, what)
+        except (CancelledError, RuntimeError, anyio.ClosedResourceError, anyio.BrokenResourceError):
+            self._listens = False  # the work goes on, or ends at its next step
 
 
 def _cancelled() -> bool:
@@ -164,7 +160,7 @@ class Tools:
             self._actor(ctx),
             self._offer.scopes,
             self._offer.partitions,
-            report=_Progress(ctx),
+            report=_Progress(ctx.session),
             cancelled=_cancelled,
         )
         operation = registry.operations().get(params.name)

@@ -21,6 +21,7 @@ from typing import Any
 from vault_kg.errors import Cancelled, InvalidArgument, ScopeDenied, VaultError
 from vault_kg.operations import registry
 from vault_kg.operations.caller import Caller
+from vault_kg.operations.registry import Operation
 from vault_kg.serve import endpoint, listening, rpc
 from vault_kg.serve.connection import Connection, Reporter, Work
 from vault_kg.serve.endpoint import Endpoint
@@ -70,6 +71,7 @@ class Service:
         self._stopping = asyncio.Event()
         self._readers = ThreadPoolExecutor(READERS, "read")
         self._writers = ThreadPoolExecutor(WRITERS, "write")
+        self._operations: dict[str, Operation] = {}
         self._clients: dict[asyncio.Task[None], Connection] = {}
 
     def run(self) -> None:
@@ -112,7 +114,7 @@ class Service:
         """Run one request and return its answer."""
         if call.method in (HEALTH, CLOSE):
             return self._answer_at_once(call)
-        operation = registry.operations().get(call.method)
+        operation = self._operations.get(call.method)
         if operation is None:
             text = f"there is no method {call.method[:200]!r}"
             return rpc.failure(call.id, rpc.METHOD_NOT_FOUND, text)
@@ -142,9 +144,8 @@ class Service:
         try:
             if client.gone.is_set() and self._kind(call) is Work.READ:
                 raise Cancelled("the client is gone, or the service stops")
-            workspace = self.keeper.workspace()
             caller = self._caller(call, client, loop)
-            return rpc.success(call.id, registry.call(workspace, call.method, call.params, caller))
+            return rpc.success(call.id, self.keeper.call(call.method, call.params, caller))
         except VaultError as error:
             return rpc.refusal(call.id, error)
         except Exception as error:  # a fault of ours costs one call, not the service
@@ -165,14 +166,14 @@ class Service:
         )
 
     def _kind(self, call: Call) -> Work:
-        operation = registry.operations().get(call.method)
+        operation = self._operations.get(call.method)
         if operation is None or call.method in (HEALTH, CLOSE):
             return Work.NONE
         return Work.READ if operation.read_only else Work.WRITE
 
     async def _serve(self) -> None:
         self._loop = asyncio.get_running_loop()
-        registry.operations()  # imported now, and not while the first client waits
+        self._operations = registry.operations()  # imported before the first client waits
         listening.raise_file_limit()
         for number in (signal.SIGTERM, signal.SIGINT):
             with suppress(NotImplementedError, ValueError, RuntimeError):  # not in the main thread

@@ -44,6 +44,14 @@ def of(db: Database, record_id: str) -> dict[str, Guard]:
     return {row[1]: Guard(*row) for row in rows}
 
 
+def of_request(db: Database, request_id: str) -> list[Guard]:
+    """Return the guards that a request set."""
+    rows = db.rows(
+        f"SELECT {_COLUMNS} FROM guard WHERE request_id = ? ORDER BY record_id, kind", (request_id,)
+    )
+    return [Guard(*row) for row in rows]
+
+
 def lifecycles(db: Database) -> dict[str, str]:
     """Return the lifecycle that guards impose on each guarded record; withdrawal outranks."""
     rows = db.rows("SELECT record_id, kind FROM guard ORDER BY kind")  # superseded, then withdrawn

@@ -105,9 +105,9 @@ def files(db: Database, seq: int) -> list[FileRow]:
 def resolved_by(db: Database, seq: int) -> int | None:
     """Return the review that closed the conflict of an entry."""
     found = db.value(
-        "SELECT journal.seq FROM conflict JOIN journal ON journal.operation = 'knowledge_review' "
+        "SELECT journal.seq FROM conflict CROSS JOIN journal ON journal.seq > conflict.seq "
         "JOIN json_each(journal.effects, '$.resolves') AS closed ON closed.value = conflict.id "
-        "WHERE conflict.seq = ? AND journal.state = 'published'",
+        "WHERE conflict.seq = ? AND operation = 'knowledge_review' AND state = 'published' LIMIT 1",
         (seq,),
     )
     return int(found) if found is not None else None
@@ -131,6 +131,36 @@ def set_receipt(db: Database, seq: int, state: str, receipt: dict[str, Any], at:
 def last_seq(db: Database) -> int:
     """Return the number of the newest entry; it is the position of everything derived."""
     return int(db.value("SELECT coalesce(max(seq), 0) FROM journal"))
+
+
+def positions(db: Database, partition: str) -> tuple[int, int]:
+    """Return the newest published and the newest accepted entry that changed a partition."""
+    found = db.row(
+        "SELECT coalesce(max(CASE WHEN state = 'published' THEN seq END), 0), coalesce(max(seq), 0) "
+        "FROM journal WHERE state IN ('accepted', 'installing', 'published') AND (partition = ?1 "
+        "OR seq IN (SELECT seq FROM revision WHERE partition = ?1))",
+        (partition,),
+    )
+    return (int(found[0]), int(found[1])) if found else (0, 0)
+
+
+def span(db: Database, partition: str) -> tuple[int | None, int | None]:
+    """Return the first and the last published entry that changed a partition."""
+    found = db.row(
+        "SELECT min(seq), max(seq) FROM journal WHERE state = 'published' AND (partition = ?1 "
+        "OR seq IN (SELECT seq FROM revision WHERE partition = ?1))",
+        (partition,),
+    )
+    return (found[0], found[1]) if found else (None, None)
+
+
+def published(db: Database, after: int, limit: int) -> list[Entry]:
+    """Return published entries in their order, those after a number."""
+    rows = db.rows(
+        f"SELECT {_COLUMNS} FROM journal WHERE seq > ? AND state = 'published' ORDER BY seq LIMIT ?",
+        (after, limit),
+    )
+    return [_entry(row) for row in rows]
 
 
 def recent(db: Database, limit: int, before: int | None = None) -> list[Entry]:

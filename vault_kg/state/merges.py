@@ -98,6 +98,18 @@ def into(db: Database, survivor: str) -> list[Merge]:
     return [Merge(*row) for row in rows]
 
 
+def of_seq(db: Database, seq: int) -> list[Merge]:
+    """Return the merges that a journal entry made."""
+    return [Merge(*row) for row in db.rows(f"SELECT {_COLUMNS} FROM merge WHERE seq = ?", (seq,))]
+
+
+def undone_by(db: Database, seq: int) -> list[str]:
+    """Return the pages whose merge a journal entry took back."""
+    return [absorbed for (absorbed,) in db.rows(
+        "SELECT absorbed FROM merge WHERE undone_by = ? ORDER BY absorbed", (seq,)
+    )]  # fmt: skip
+
+
 def contributions(db: Database, merge_id: int) -> list[Contribution]:
     """Return what a merge added to its survivor, in order."""
     rows = db.rows(

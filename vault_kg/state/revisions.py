@@ -99,7 +99,7 @@ def heads(db: Database) -> dict[str, Revision]:
 
 
 def head_at_path(db: Database, path: str) -> Revision | None:
-    """Return the record whose standing revision lies at a path: the newest, where one came after."""
+    """Return the record whose standing revision lies at a path; the newest of several."""
     row = db.row(
         f"SELECT {_COLUMNS} FROM revision r WHERE path = ? AND revision = "
         "(SELECT max(revision) FROM revision WHERE record_id = r.record_id) ORDER BY seq DESC",
@@ -143,6 +143,12 @@ def head_at(db: Database, record_id: str, seq: int) -> Revision | None:
         (record_id, seq),
     )
     return Revision(*row) if row else None
+
+
+def of_seq(db: Database, seq: int) -> list[Revision]:
+    """Return the revisions that a journal entry made, by id."""
+    rows = db.rows(f"SELECT {_COLUMNS} FROM revision WHERE seq = ? ORDER BY record_id", (seq,))
+    return [Revision(*row) for row in rows]
 
 
 def last_seq_of(db: Database, partition: str) -> int:

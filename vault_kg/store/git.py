@@ -191,6 +191,27 @@ class History:
         repository = self._open()
         return repository.history.commit_at(instant) if repository else None
 
+    def refs(self, prefix: str) -> dict[str, str]:
+        """Return the references whose names begin so, each with the commit that it stands for."""
+        if self._open() is None:
+            return {}
+        listed = self._git.run("for-each-ref", "--format=%(objectname) %(refname)", prefix)
+        lines = listed.stdout.decode("utf-8", "replace").splitlines()
+        return {name: oid for oid, _, name in (line.partition(" ") for line in lines)}
+
+    def set_ref(self, name: str, commit: str | None) -> None:
+        """Make or move a reference outside the person's branches and tags; None removes it.
+
+        Raises:
+            GitUnavailable: Git refuses.
+        """
+        self._existing()
+        arguments = ("-d", name) if commit is None else (name, commit)
+        with self._writing:
+            done = self._git.run("update-ref", *arguments)
+        if done.returncode != 0:
+            raise GitUnavailable(f"{name} cannot be set: {done.complaint}", "git_failed")
+
     def status(self) -> dict[str, Any]:
         """Describe the repository as it is now; never raises.
 

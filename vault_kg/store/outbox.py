@@ -73,9 +73,9 @@ class Outbox:
         entry = rows.get(self._vault.database, seq)
         if entry is not None and entry.commit_id:
             return {"state": "committed", "commit": entry.commit_id}
-        review = rows.resolved_by(self._vault.database, seq)
-        if review is not None:
-            return self.state(review)
+        if entry is not None and entry.state == rows.RESOLVED:
+            review = rows.resolved_by(self._vault.database, seq)
+            return self.state(review) if review is not None else {"state": "committed"}
         waiting, reason = rows.queue_reason(self._vault.database, seq)
         if not waiting:
             return {"state": "committed"}  # nothing was to be committed

@@ -91,7 +91,7 @@ def _build(root: Path, history: History, where: Path) -> Report:
         report.unproven += told.unproven
         settings.put(database, "vault_id", vault_id)
         settings.put(database, "created", created)
-        database.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+        database.checkpoint()
     finally:
         database.close()
     return report

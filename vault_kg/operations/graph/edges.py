@@ -82,7 +82,7 @@ def type_to_write(ws: Workspace, group: str, given: str | None) -> str | None:
     return declared.name if declared else snake_case(given)
 
 
-def instant(given: str | None) -> str | None:
+def instant(given: str | None, name: str = "valid_at") -> str | None:
     """Return a date or time as records have it; a space between the two, and no zone, are taken.
 
     Raises:
@@ -92,8 +92,8 @@ def instant(given: str | None) -> str | None:
         return None
     if not is_instant(given):
         raise InvalidArgument(
-            f"{given!r} is neither a date (2026-01-05) nor a time (2026-01-05T10:00:00Z)",
-            field="valid_at",
+            f"{name}: {given!r} is neither a date (2026-01-05) nor a time (2026-01-05T10:00:00Z)",
+            field=name,
         )
     text = given.replace(" ", "T").replace("t", "T")
     zoned = len(text) == 10 or text.endswith("Z") or text[-6:-5] in ("+", "-")

@@ -160,8 +160,9 @@ def knowledge_find_entities(ws: Workspace, request: FindEntities, caller: Caller
     found = graph_rows.of_keys(ws.database, [shown.row.key for shown in ranking.hits])
     leads = graph_rows.leads(ws.database, list(found))
     nodes = entity_rows(ws, caller, [found[s.row.key] for s in ranking.hits], request.fields)
+    similar = ranking.similarities(leads.values())
     for node, shown in zip(nodes, ranking.hits, strict=True):
-        near = hybrid.rounded(ranking.similar.get(leads.get(shown.row.key, -1)))
+        near = hybrid.rounded(similar.get(leads.get(shown.row.key, -1)))
         summary = near if found[shown.row.key].row.summary else None
         node["search"] = hybrid.evidence(shown) | {
             "name_similarity": near, "summary_similarity": summary,

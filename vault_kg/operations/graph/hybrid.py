@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 from pydantic import Field, StringConstraints
 
-from vault_kg.index import search
 from vault_kg.index.listing import Filter
 from vault_kg.index.query import parse_query
-from vault_kg.index.search import Shown
 from vault_kg.operations import paging, searching
 from vault_kg.operations.base import Cursor
 from vault_kg.operations.caller import Caller
@@ -27,6 +25,10 @@ from vault_kg.operations.graph.request import (
 from vault_kg.operations.searching import Semantic
 from vault_kg.operations.workspace import Workspace
 from vault_kg.records import names
+
+if TYPE_CHECKING:
+    from vault_kg.index.search import Shown
+    from vault_kg.index.vectors import Compared
 
 Query = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=100_000)]
 Results = Annotated[int, Field(ge=1, le=1_000)]
@@ -64,8 +66,12 @@ class Ranking:
     total: int
     next_cursor: str | None
     semantic: Semantic
-    similar: Mapping[int, float]
-    """The similarity of each passage that was looked at."""
+    compared: Compared | None
+    """The query set against the vectors, where meaning took part."""
+
+    def similarities(self, passages: Iterable[int]) -> Mapping[int, float]:
+        """Return how near the query each of these passages is that has a vector."""
+        return self.compared.similarities(passages) if self.compared is not None else {}
 
 
 def wanted(ws: Workspace, caller: Caller, request: Search, kinds: Sequence[str]) -> Filter:
@@ -95,22 +101,16 @@ def ranked(
     tags = [names.lookup_key(tag) for tag in query.filters.get("tag", ())]
     filtered = replace(filtered, tags=tags or None)
     start = paging.offset(request, request.cursor) or 0
-    end = start + request.num_results
-    candidates = max(search.CANDIDATES, end + 1)
-    similar, semantic = searching.nearest(ws, query, filtered, candidates, floor=floor)
-    found = search.rank(
-        ws.database, query, filtered, similar, mode="hybrid", candidates=candidates,
-        per_record=per_record,
-    )  # fmt: skip
-    shown = search.show(ws.database, query, found.hits[start:end])
+    found = searching.answer(ws, query, filtered, floor=floor, per_record=per_record)
+    shown = found.page(ws, start, request.num_results)
     following = start + len(shown)
     more = bool(shown) and following < found.total
     return Ranking(
         shown,
         found.total,
         paging.encode(request, [following]) if more else None,
-        semantic,
-        {near.passage: near.similarity for near in similar},
+        found.semantic,
+        found.compared,
     )
 
 

@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
-from typing import Any, cast
+from typing import TYPE_CHECKING, Any, cast
 
 from pydantic import ConfigDict, Field
 from typing_extensions import TypedDict
 
-from vault_kg.index.search import Shown
 from vault_kg.operations.caller import Caller
 from vault_kg.operations.graph import hybrid
 from vault_kg.operations.graph.request import Similarity
 from vault_kg.operations.registry import operation
 from vault_kg.operations.workspace import Workspace
+
+if TYPE_CHECKING:
+    from vault_kg.index.search import Shown
 
 KINDS = ("page", "claim", "relationship", "note")
 

@@ -1,0 +1,227 @@
+"""The places: each shows what it is for, by keyboard and by mouse, at two sizes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from tests.operations.builder import VaultBox
+from tests.tui.stage import Stage, play
+from tui import keys
+
+SIZES = [(80, 24), (120, 40)]
+
+
+@pytest.fixture
+def small(vault: VaultBox) -> VaultBox:
+    ada = vault.page("Ada Lovelace", summary="Wrote the notes.", tags=["mathematics"])
+    vault.page("Analytical Engine", "Project", body="A mill and a store. See [[Nowhere]].")
+    vault.claim(ada, "Ada wrote the notes.")
+    vault.put("notes/idea.md", "# An idea\n\nOf looms.\n")
+    vault.scan()
+    return vault
+
+
+@pytest.mark.parametrize("size", SIZES)
+def test_every_place_shows_itself_and_its_keys(small: VaultBox, size: tuple[int, int]) -> None:
+    shown = {
+        "recent": ("recorded claim", "saved page  Ada Lovelace", "✓ in Git"),
+        "review": ("nothing waits for you",),
+        "search": ("type words",),
+        "browse": ("main 4", "Person 1", "Records", "f Filter"),
+        "issues": ("unresolved_link", "Journal", "r Retry Git"),
+        "sources": ("notes.txt", "text/plain"),
+        "types": ("1 record", "Bug"),
+        "status": ("2 page, 1 claim", "up to date"),
+    }
+
+    async def flow(stage: Stage) -> None:
+        for place in keys.PLACES:
+            await stage.press("escape")
+            await stage.app.action_go(place.id)
+            await stage.see(f"{place.key} {place.title}", *shown[place.id])
+            if place.id != "search":
+                await stage.see("? Help", "q Quit")
+
+    play(small.root, flow, size=size)
+
+
+def test_places_are_entered_with_number_keys_and_with_the_mouse(small: VaultBox) -> None:
+    async def flow(stage: Stage) -> None:
+        await stage.press("6")
+        await stage.see("notes.txt")
+        await stage.pilot.click("#status")
+        await stage.see("up to date")
+        column = stage.text.split("\n")[-1].index("? Help")
+        await stage.pilot.click(offset=(column, 23))
+        await stage.see("type to filter")
+
+    play(small.root, flow)
+
+
+def test_search_finds_while_typing_and_says_why(small: VaultBox) -> None:
+    async def flow(stage: Stage) -> None:
+        await stage.press("slash")
+        await stage.type("not")
+        await stage.type("es")
+        await stage.see("Ada wrote the notes.", "words: notes", "hits")
+        await stage.press("enter", "enter")
+        await stage.see("revision 1")
+        await stage.press("escape")
+        await stage.see("hits")
+
+    play(small.root, flow)
+
+
+def test_search_can_look_into_history(small: VaultBox) -> None:
+    claim = small.claim(small.page("Charles"), "Charles was born in 1792.")
+    small.correct(claim, small.claim_values(small.lookup("Charles"), "Charles was born in 1791."))
+
+    async def flow(stage: Stage) -> None:
+        await stage.press("3")
+        await stage.type("born 1792")
+        await stage.see("1791")
+        await stage.press("ctrl+r")
+        await stage.see("history too", "1792", "→ superseded")
+
+    play(small.root, flow)
+
+
+def test_browse_narrows_by_shelf_and_filters_as_you_type(small: VaultBox) -> None:
+    async def flow(stage: Stage) -> None:
+        await stage.press("4")
+        await stage.see("Person 1", "Ada Lovelace", "Analytical Engine")
+        await stage.press("f")
+        await stage.type("lovel")
+        await stage.until(lambda: "Analytical Engine" not in stage.text)
+        await stage.see("Ada Lovelace")
+        await stage.press("enter", "enter")
+        await stage.see("Wrote the notes.", "revision 1")
+
+    play(small.root, flow)
+
+
+def test_browse_follows_the_tree_and_the_lifecycle(small: VaultBox) -> None:
+    small.withdraw(small.lookup("Analytical Engine"))
+
+    async def flow(stage: Stage) -> None:
+        await stage.press("4")
+        await stage.see("Person 1")
+        assert "Analytical Engine" not in stage.text
+        await stage.press("z", "z")
+        await stage.see("Records, withdrawn", "Analytical Engine", "✗ withdrawn")
+
+    play(small.root, flow)
+
+
+def test_an_issue_opens_the_editor_at_its_line(
+    small: VaultBox, editor: Callable[[str], Path]
+) -> None:
+    said = editor("s = s.replace('[[Nowhere]]', '[[Ada Lovelace]]')")
+    engine = small.path(small.lookup("Analytical Engine"))
+    line = engine.read_text().split("\n").index("A mill and a store. See [[Nowhere]].") + 1
+
+    async def flow(stage: Stage) -> None:
+        await stage.press("5")
+        await stage.see("unresolved_link", f"engine.md:{line}")
+        await stage.press("e")
+        await stage.see("nothing to mend")
+
+    play(small.root, flow)
+    assert said.read_text().split()[0] == f"+{line}"
+
+
+def test_git_is_retried(small: VaultBox) -> None:
+    lock = small.root / ".git" / "refs" / "heads" / f"{small.git('branch', '--show-current')}.lock"
+    lock.touch()
+    small.page("While Git was busy")
+    assert small.call("knowledge_status")["git"]["pending"] == 1
+
+    async def flow(stage: Stage) -> None:
+        await stage.press("5")
+        await stage.see("… waits for Git")
+        await stage.press("r")
+        await stage.see("1 change still waits:")
+        lock.unlink()
+        await stage.press("r")
+        await stage.see("Everything is in Git.", "✓ in Git")
+
+    play(small.root, flow)
+
+
+def test_a_missing_file_is_restored(small: VaultBox) -> None:
+    path = small.path(small.lookup("Ada Lovelace"))
+    path.unlink()
+    small.scan()
+
+    async def flow(stage: Stage) -> None:
+        await stage.press("5")
+        await stage.see("missing")
+        await stage.press("g")
+        listing = stage.app.screen.query_one("#findings")
+        while listing.chosen.finding["code"] != "missing":
+            await stage.press("j")
+        await stage.press("s")
+        await stage.see("is back")
+
+    play(small.root, flow)
+    assert path.is_file()
+
+
+def test_help_lists_every_key_and_is_filtered_by_typing(small: VaultBox) -> None:
+    async def flow(stage: Stage) -> None:
+        await stage.press("question_mark")
+        await stage.see("Everywhere", "Leave")
+        await stage.type("clipboard")
+        await stage.see("Copy the record's id")
+        assert "Leave" not in stage.text
+        await stage.press("escape")
+        await stage.see("Recent")
+
+    play(small.root, flow)
+
+
+def test_the_palette_runs_commands_and_opens_records(small: VaultBox) -> None:
+    async def flow(stage: Stage) -> None:
+        await stage.see("Recent")
+        await stage.press("ctrl+p")
+        await stage.type("analytical")
+        await stage.see("Analytical Engine  (page Project)")
+        await stage.press("down", "enter")
+        await stage.see("A mill and a store.")
+        await stage.press("ctrl+p")
+        await stage.type("next theme")
+        await stage.see("Use the next theme")
+        await stage.press("down", "enter")
+        await stage.until(lambda: stage.app.theme == "vault-paper")
+
+    play(small.root, flow)
+
+
+def test_q_leaves(small: VaultBox) -> None:
+    async def flow(stage: Stage) -> None:
+        await stage.see("Recent")
+        await stage.press("q")
+        assert not stage.app.is_running or stage.app._exit
+
+    play(small.root, flow)
+
+
+def test_every_key_is_explained_and_none_means_two_things_in_one_place() -> None:
+    for place, table in keys.KEYS.items():
+        assert all(key.help and key.label for key in table)
+        every = [k for key in table for k in key.key.split(",")]
+        if place not in ("search",):
+            assert len(every) == len(set(every)), place
+
+
+def test_what_is_typed_right_after_a_slash_is_searched_for(small: VaultBox) -> None:
+    async def flow(stage: Stage) -> None:
+        await stage.see("saved page")
+        for key in ("/", *"quoted looms"):
+            await stage.app._press_keys([key])
+        await stage.see("quoted looms")
+
+    play(small.root, flow)
