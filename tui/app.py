@@ -9,7 +9,7 @@ from textual import on
 from textual.app import App, ComposeResult
 from textual.content import Content
 from textual.screen import Screen
-from textual.widgets import ContentSwitcher, Footer, Tab, Tabs
+from textual.widgets import ContentSwitcher, Footer, Input, Tab, Tabs, TextArea
 
 from tui import keys, themes
 from tui.asking import ask
@@ -77,7 +77,7 @@ class Home(Screen[None]):
         """Give the place's first part the focus."""
         first = self.place.first_focus() if self.place else None
         if first is not None:
-            first.focus()
+            self.set_focus(first)  # at once, where `focus` would let keys go by
 
     def refresh_place(self) -> None:
         """Read again what is shown."""
@@ -89,7 +89,7 @@ class ReviewApp(App[None]):
     """Shows a vault to the person who keeps it honest."""
 
     TITLE = "vault-kg"
-    BINDINGS = keys.bindings("everywhere")
+    BINDINGS = keys.bindings("everywhere", priority=True)
     COMMANDS: ClassVar[set[Any]] = {Commands, Records}
     ENABLE_COMMAND_PALETTE = True
     CSS = """
@@ -102,6 +102,16 @@ class ReviewApp(App[None]):
         self.desk = desk
         self._position: int | None = None
         self._waiting = -1
+
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:  # noqa: ARG002
+        """Leave letters and digits to what is typed into, and questions to their answer.
+
+        The keys of everywhere go first (they are handled before the next key is read, so that what
+        is typed right after `/` is searched for); here they step back.
+        """
+        if action not in ("go", "help", "quit"):
+            return True
+        return not isinstance(self.focused, Input | TextArea) and not self.screen.is_modal
 
     def get_default_screen(self) -> Screen[Any]:
         """Return the places."""

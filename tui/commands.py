@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator
 from functools import partial
 from typing import Any, cast
 
+from textual import actions
 from textual.command import DiscoveryHit, Hit, Hits, Provider
 from textual.content import Content
 
@@ -25,12 +26,15 @@ class Commands(Provider):
     def _all(self) -> Iterator[tuple[str, str, Callable[[], Any]]]:
         seen = set()
         for node, binding, enabled, _ in self.screen.active_bindings.values():
-            if not enabled or binding.system or binding.action in _SKIPPED or not binding.tooltip:
+            if binding.system or binding.action in _SKIPPED or not binding.tooltip:
                 continue
-            if binding.action in seen:
+            if binding.action in seen or not (enabled or node is self.app):
                 continue
             seen.add(binding.action)
             run = partial(self.app.run_action, binding.action, node)
+            if node is self.app:
+                _, name, parameters = actions.parse(binding.action)
+                run = partial(getattr(self.app, f"action_{name}"), *parameters)
             yield binding.tooltip, keys.shown(binding.key), run
 
     async def discover(self) -> Hits:

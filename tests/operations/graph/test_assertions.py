@@ -1,0 +1,290 @@
+"""Direct assertion: identity, no-ops, what is left out and cleared, and the evidence it retains."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from tests.operations.graph.graphs import Graph
+from vault_kg.errors import (
+    Ambiguous,
+    InvalidArgument,
+    InvalidRecord,
+    LifecycleRefused,
+    NotFound,
+    ReservedEdgeType,
+)
+from vault_kg.operations.caller import Caller
+
+
+def revision(graph: Graph, record_id: str) -> int:
+    return int(graph.get(record_id)["revision"])
+
+
+# Entities
+
+
+def test_an_entity_is_made_once_and_found_by_any_spelling(graph: Graph) -> None:
+    first = graph.ask("assert_entity", name="Ada Lovelace", kind="person", summary="Analyst.")
+    assert (first["created"], first["changed"], first["kind"]) == (True, True, "Person")
+    assert first["git"]["state"] == "committed"
+    position = graph.position
+    for name in ("Ada Lovelace", "ADA  lovelace", " ada lovelace "):
+        again = graph.ask("assert_entity", name=name, kind="Person", summary="Analyst.")
+        assert again["entity_uuid"] == first["entity_uuid"]
+        assert (again["created"], again["changed"], again["git"]) == (False, False, None)
+    assert graph.position == position and revision(graph, first["entity_uuid"]) == 1
+    assert graph.get(first["entity_uuid"])["title"] == "Ada Lovelace"
+
+
+def test_kind_and_group_are_part_of_the_identity(graph: Graph) -> None:
+    uuids = {
+        graph.entity("adr"), graph.entity("adr", "Topic"), graph.entity("adr", "Channel"),
+        graph.entity("adr", group="other"), graph.entity("ADR", "Topic"),
+    }  # fmt: skip
+    assert len(uuids) == 4 and len(graph.nodes()) == 4
+    kinds = {n["kind"] for n in graph.nodes(group_ids=["main"])}
+    assert kinds == {"Entity", "Topic", "Channel"}
+
+
+def test_near_names_are_never_one_entity(graph: Graph) -> None:
+    names = ["ADR 2018", "ADR 2019", "RFC 9110", "RFC 9111", "Phase A", "Phase B", "UK", "USA"]
+    assert len({graph.entity(name) for name in names}) == len(names)
+
+
+@pytest.mark.parametrize("kind", ["", "  ", "Merged", "merged", "a\u001fb", "!!"])
+def test_a_kind_must_be_one(graph: Graph, kind: str) -> None:
+    assert isinstance(graph.refusal("assert_entity", name="x", kind=kind), InvalidArgument)
+
+
+def test_an_undeclared_kind_is_reported_in_an_open_vocabulary_and_refused_in_a_strict_one(
+    graph: Graph,
+) -> None:
+    done = graph.ask("assert_entity", name="x", kind="Gadget")
+    assert any("Gadget" in warning for warning in done["warnings"])
+    graph.put("ontology.yaml", "mode: strict\n")
+    assert isinstance(graph.refusal("assert_entity", name="y", kind="Gadget"), InvalidRecord)
+
+
+def test_what_is_left_out_stays_and_null_clears(graph: Graph) -> None:
+    uuid = graph.entity("Ada", "Person", summary="S", attributes={"role": "analyst", "born": "1815-12-10"})
+    graph.entity("Ada", "Person", summary="T")
+    view = graph.get(uuid)
+    assert (view["summary"], view["fields"]) == ("T", {"role": "analyst", "born": "1815-12-10"})
+    graph.entity("Ada", "Person", attributes={"role": "writer"})
+    assert graph.get(uuid)["fields"] == {"role": "writer"}, "attributes are replaced as a whole"
+    graph.entity("Ada", "Person", summary=None, attributes=None)
+    view = graph.get(uuid)
+    assert (view["summary"], view["fields"]) == (None, {})
+
+
+def test_by_uuid_it_is_that_entity_of_that_group_or_none(graph: Graph) -> None:
+    uuid, other = graph.entity("Ada", "Person"), graph.entity("Bob", "Person")
+    claim = graph.claim(uuid)
+    for wrong in ("pg_" + "0" * 26, claim, "zz"):
+        refused = graph.refusal("assert_entity", name="x", entity_uuid=wrong)
+        assert isinstance(refused, NotFound)
+    assert isinstance(
+        graph.refusal("assert_entity", name="Ada", entity_uuid=uuid, group_id="other"), NotFound
+    )
+    refused = graph.refusal("assert_entity", name="Ada", entity_uuid=uuid, kind="Topic")
+    assert isinstance(refused, InvalidArgument) and "Person" in refused.message
+    refused = graph.refusal("assert_entity", name="bob", entity_uuid=uuid)
+    assert isinstance(refused, Ambiguous) and refused.data["candidates"][0]["uuid"] == other
+    done = graph.ask("assert_entity", name="Ada King", entity_uuid=uuid)
+    assert done["entity_uuid"] == uuid and graph.get(uuid)["title"] == "Ada King"
+
+
+def test_a_merged_name_or_uuid_means_the_survivor(graph: Graph) -> None:
+    ada, alias = graph.page("Ada"), graph.page("Countess")
+    graph.merge(ada, alias)
+    for given in ({"name": "Countess", "kind": "Person"}, {"name": "Ada", "entity_uuid": alias}):
+        done = graph.ask("assert_entity", **given, summary="One.")
+        assert (done["entity_uuid"], done["created"]) == (ada, False)
+    graph.change(ada, aliases=None)
+    assert graph.entity("Countess", "Person") == ada, "its tombstone leads there"
+    graph.withdraw(ada)
+    refused = graph.refusal("assert_entity", name="Ada", entity_uuid=alias)
+    assert isinstance(refused, LifecycleRefused)
+
+
+def test_a_withdrawn_name_makes_a_new_entity(graph: Graph) -> None:
+    first = graph.entity("Ada")
+    graph.withdraw(first)
+    assert graph.entity("Ada") != first
+    refused = graph.refusal("assert_entity", name="Ada", entity_uuid=first)
+    assert isinstance(refused, LifecycleRefused)
+
+
+def test_two_pages_of_one_name_and_kind_are_ambiguous(graph: Graph) -> None:
+    pages = {graph.page("Ada"), graph.page("ada")}
+    refused = graph.refusal("assert_entity", name="Ada", kind="Person")
+    assert isinstance(refused, Ambiguous)
+    assert {c["uuid"] for c in refused.data["candidates"]} == pages
+
+
+def test_labels_beyond_the_kind_are_kept_as_tags(graph: Graph) -> None:
+    uuid = graph.entity("Ada", "Person", labels=["Entity", "Person", "Pioneer"])
+    assert graph.get(uuid)["tags"] == ["Pioneer"]
+    position = graph.position
+    graph.entity("Ada", "Person", labels='["pioneer"]')
+    assert graph.position == position
+
+
+def test_a_page_that_a_person_wrote_keeps_its_text(graph: Graph) -> None:
+    uuid = graph.page("Ada", body="By hand.\n\n<!-- a comment -->")
+    graph.entity("Ada", "Person", summary="Asserted.")
+    view = graph.get(uuid)
+    assert (view["summary"], view["body"]) == ("Asserted.", "By hand.\n\n<!-- a comment -->")
+
+
+# Evidence
+
+
+def test_the_request_is_retained_with_its_actor_and_cited(graph: Graph) -> None:
+    caller = Caller("Grace's agent")
+    done = graph.ask(
+        "assert_entity", caller, name="Ada", summary="O'Brien said \"it's `done`\"; -- \n\\t",
+        request_id="r1",
+    )  # fmt: skip
+    (cited,) = graph.get(done["entity_uuid"])["evidence"]
+    source = graph.call("knowledge_source", id=cited["source"])
+    assert source["mediaType"] == "application/x-assertion"
+    assert (source["attribution"], source["verified"]) == ("Grace's agent", True)
+    said = json.loads(source["text"])
+    assert said == {
+        "operation": "knowledge_assert_entity", "actor": "Grace's agent", "group_id": "main",
+        "arguments": {"name": "Ada", "summary": "O'Brien said \"it's `done`\"; -- \n\\t"},
+    }  # fmt: skip
+    assert graph.get(done["entity_uuid"])["summary"] == said["arguments"]["summary"]
+
+
+def test_one_assertion_is_one_entry_and_one_commit(graph: Graph) -> None:
+    position, commits = graph.position, int(graph.git("rev-list", "--count", "HEAD"))
+    graph.entity("Ada")
+    assert graph.position == position + 1
+    assert int(graph.git("rev-list", "--count", "HEAD")) == commits + 1
+    assert graph.git("status", "--short", "--", "main") == ""
+
+
+def test_a_refused_assertion_retains_nothing(graph: Graph) -> None:
+    graph.entity("Ada")
+    graph.refusal("assert_relationship", source_name="Ada", predicate="met", target_name="Nobody")
+    graph.refusal("assert_entity", name="x", kind="Person", attributes={"born": "yesterday"})
+    assert len(graph.episode_ids()) == 1
+
+
+# Relationships
+
+
+def pair(graph: Graph) -> tuple[str, str]:
+    return graph.entity("Ada", "Person"), graph.entity("Bob", "Person")
+
+
+def test_a_fact_is_made_once_per_predicate(graph: Graph) -> None:
+    ada, bob = pair(graph)
+    first = graph.ask(
+        "assert_relationship", source_name="ada", predicate="taught", target_name="BOB"
+    )
+    (row,) = graph.edges()
+    assert first["created"] and row["uuid"] == first["edge_uuid"]
+    assert (row["source_node_uuid"], row["target_node_uuid"]) == (ada, bob)
+    assert (row["name"], row["fact"], row["relation_type"]) == ("taught", "Ada taught Bob", None)
+    position = graph.position
+    for predicate in ("taught", "TAUGHT", "Taught"):
+        assert graph.edge("Ada", predicate, "Bob") == first["edge_uuid"]
+    assert graph.position == position
+    assert len({graph.edge("Bob", "taught", "Ada"), graph.edge("Ada", "met", "Bob")}) == 2
+    assert len(graph.edges()) == 3
+
+
+def test_a_changed_fact_is_a_new_revision_with_its_own_evidence(graph: Graph) -> None:
+    pair(graph)
+    uuid = graph.edge("Ada", "taught", "Bob", fact="In 1833.")
+    first = graph.edges()[0]["episode_uuids"]
+    assert graph.edge("Ada", "taught", "Bob", fact="In 1834.") == uuid
+    (row,) = graph.edges()
+    assert row["fact"] == "In 1834." and revision(graph, uuid) == 2
+    assert len(row["episode_uuids"]) == 1 and row["episode_uuids"] != first
+    assert graph.ask("find_relationships", query="1834")["total"] == 1
+    assert graph.ask("find_relationships", query="1833")["total"] == 0
+    before = graph.call("knowledge_get", id=uuid, revision=1)
+    assert before["body"] == "In 1833." and [e["source"] for e in before["evidence"]] == first
+
+
+def test_type_time_and_attributes_are_set_kept_and_cleared(graph: Graph) -> None:
+    pair(graph)
+    more = {"relation_type": "KNOWS", "valid_at": "1833-06-05 10:00:00", "attributes": {"n": 1}}
+    graph.edge("Ada", "met", "Bob", fact="They met.", **more)
+    graph.edge("Ada", "met", "Bob")
+    (row,) = graph.edges()
+    assert (row["relation_type"], row["valid_at"]) == ("knows", "1833-06-05T10:00:00Z")
+    assert (row["attributes"], row["fact"]) == ({"n": 1}, "They met.")
+    graph.edge("Ada", "met", "Bob", relation_type=None, valid_at=None, attributes=None)
+    (row,) = graph.edges()
+    assert (row["relation_type"], row["valid_at"], row["attributes"]) == (None, None, {})
+    assert revision(graph, row["uuid"]) == 2
+    refused = graph.refusal(
+        "assert_relationship", source_name="Ada", predicate="met", target_name="Bob",
+        valid_at="last summer",
+    )  # fmt: skip
+    assert isinstance(refused, InvalidArgument) and "valid_at" in refused.message
+
+
+def test_a_type_must_join_the_kinds_and_not_be_reserved(graph: Graph) -> None:
+    pair(graph)
+    graph.entity("Engine", "Topic")
+    asked = {"source_name": "Ada", "predicate": "x"}
+    refused = graph.refusal(
+        "assert_relationship", **asked, target_name="Engine", relation_type="married_to"
+    )
+    assert isinstance(refused, InvalidRecord)
+    refused = graph.refusal(
+        "assert_relationship", **asked, target_name="Bob", relation_type="mentions"
+    )
+    assert isinstance(refused, ReservedEdgeType)
+
+
+def test_both_ends_must_be_in_the_group(graph: Graph) -> None:
+    pair(graph)
+    graph.entity("Cy", group="other")
+    refused = graph.refusal(
+        "assert_relationship", source_name="Ada", predicate="met", target_name="Cy"
+    )
+    assert isinstance(refused, NotFound) and "knowledge_add_cross_group_edge" in refused.message
+
+
+def test_an_end_of_several_kinds_needs_its_kind(graph: Graph) -> None:
+    pair(graph)
+    graph.entity("Bob", "Topic")
+    asked = {"source_name": "Ada", "predicate": "met", "target_name": "Bob"}
+    refused = graph.refusal("assert_relationship", **asked)
+    assert refused.data["reason"] == "ambiguous_entity"
+    done = graph.ask("assert_relationship", **asked, target_kind="Topic")
+    assert graph.ask("get_edges_by_uuids", uuids=[done["edge_uuid"]])["count"] == 1
+
+
+def test_a_withdrawn_fact_is_made_anew_and_not_brought_back(graph: Graph) -> None:
+    pair(graph)
+    first = graph.edge("Ada", "met", "Bob")
+    graph.withdraw(first)
+    second = graph.edge("Ada", "met", "Bob")
+    assert second != first and graph.edge_ids() == {second}
+
+
+def test_a_typed_relationship_is_the_same_fact_as_its_type_asserted(graph: Graph) -> None:
+    ada, bob = pair(graph)
+    saved = graph.relationship(ada, bob, "knows", "They met.")
+    assert graph.edge("Ada", "knows", "Bob") == saved
+    assert graph.edges()[0]["fact"] == "They met."
+
+
+def test_the_predicate_and_the_attributes_stand_in_the_file(graph: Graph) -> None:
+    pair(graph)
+    uuid = graph.edge("Ada", "wrote notes on", "Bob", attributes={"pages": 66})
+    text = graph.path(uuid).read_text(encoding="utf-8")
+    assert "\npredicate: wrote notes on\n" in text and "pages: 66" in text
+    assert "/relationships/untyped/" in graph.path(uuid).as_posix()
+    with graph.nothing_changes():
+        graph.ws.scan()
