@@ -79,7 +79,9 @@ def search() -> None:
 def save() -> None:
     """Save a claim with its evidence."""
     title("Save a claim, with the lines that it comes from")
-    say("A claim needs evidence: a retained source, its lines, and a quote that stands there verbatim.")
+    say(
+        "A claim needs evidence: a retained source, its lines, and a quote that stands there verbatim."
+    )
     call(
         "knowledge_save_claim",
         {
@@ -142,7 +144,9 @@ def merge() -> None:
             "absorbed": fence(COUNTESS),
         },
     )
-    say("The absorbed page's name now means the survivor, and records that name it were not rewritten:")
+    say(
+        "The absorbed page's name now means the survivor, and records that name it were not rewritten:"
+    )
     vault_kg("lookup", "Augusta Ada King, Countess of Lovelace")
 
 
@@ -166,7 +170,9 @@ def withdraw() -> None:
 
     title("Put the withdrawn file back by hand: the guard holds")
     path.write_bytes(original)
-    say(f"(the old bytes of {path.relative_to(VAULT)} were just written back, `lifecycle: active` and all)")
+    say(
+        f"(the old bytes of {path.relative_to(VAULT)} were just written back, `lifecycle: active` and all)"
+    )
     vault_kg("diagnostics", "--section", "files")
     again = json.loads(ask("records", "--json"))["total"]
     say(f"Current records: {again}. It stays withdrawn in every read, and diagnostics says where.")

@@ -57,7 +57,9 @@ def operations_page() -> str:
         "| operation | scope | |\n| --- | --- | --- |",
     ]
     every = operations()
-    parts += [f"| [`{o.name}`](#{o.name}) | {o.scope} | {first(o.description)} |" for o in every.values()]
+    parts += [
+        f"| [`{o.name}`](#{o.name}) | {o.scope} | {first(o.description)} |" for o in every.values()
+    ]
     parts += [_operation(o) for o in every.values()]
     return "\n".join(parts) + "\n"
 
@@ -139,8 +141,8 @@ def errors_page() -> str:
     lines = [
         MADE,
         "# Errors\n",
-        "A refusal is `{code, message, data}`: the message says what was wrong, where, and what to do next; "
-        "`data` carries the same for a program.\n",
+        "A refusal is `{code, message, data}`: the message says what was wrong, where, and what to do "
+        "next; `data` carries the same for a program.\n",
         "| code | raised when |",
         "| --- | --- |",
     ]

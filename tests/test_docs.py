@@ -11,7 +11,10 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parents[1]
-PAGES = [*sorted((ROOT / "docs/tutorial").glob("*.md")), *sorted((ROOT / "docs/how-to").glob("*.md"))]
+PAGES = [
+    *sorted((ROOT / "docs/tutorial").glob("*.md")),
+    *sorted((ROOT / "docs/how-to").glob("*.md")),
+]
 BLOCK = re.compile(r"^```console\n(.*?)^```", re.MULTILINE | re.DOTALL)
 EXPECTED_EXIT = re.compile(r"#\s*exit (\d+)\s*$")
 

@@ -91,7 +91,7 @@ class LifecycleRefused(VaultError):
 
 
 class RequestMismatch(VaultError):
-    """This `requestId` was used before with another payload."""
+    """The `requestId` was used before with another payload."""
 
     code = "request_mismatch"
 

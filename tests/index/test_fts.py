@@ -29,7 +29,9 @@ def new_database(path: Path) -> Database:
     return database
 
 
-def add(db: Database, record: int, text: str, title: str = "", aliases: tuple[str, ...] = ()) -> None:
+def add(
+    db: Database, record: int, text: str, title: str = "", aliases: tuple[str, ...] = ()
+) -> None:
     """Index the passages of a record."""
     passages = split_passages(text, 1, title) or [Passage((), "", 1, 1, 0)]
     with db.write():

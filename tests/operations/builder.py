@@ -93,9 +93,7 @@ class VaultBox:
         return [{"source": self._source, "lines": "1-2"}]
 
     def page(self, title: str = "Ada", type: str = "Person", **more: Any) -> str:
-        return str(
-            self.write("knowledge_save_page", type=type, title=title, **more)["targetId"]
-        )
+        return str(self.write("knowledge_save_page", type=type, title=title, **more)["targetId"])
 
     def claim(self, owner: str, statement: str = "Ada wrote the notes.", **more: Any) -> str:
         arguments = {
@@ -174,7 +172,9 @@ class VaultBox:
         return self.call("knowledge_get", id=record_id, **more)
 
     def listed(self, caller: Caller = ANYBODY, **more: Any) -> set[str]:
-        return {r["id"] for r in self.call("knowledge_records", caller, limit=1000, **more)["records"]}
+        return {
+            r["id"] for r in self.call("knowledge_records", caller, limit=1000, **more)["records"]
+        }
 
     def lookup(self, text: str, **more: Any) -> str:
         return str(self.call("knowledge_lookup", text=text, **more)["record"]["id"])

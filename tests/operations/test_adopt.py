@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tests.operations.builder import VaultBox, record_file, made_id
+from tests.operations.builder import VaultBox, made_id, record_file
 from vault_kg.errors import InvalidArgument, InvalidRecord, NotFound, UnsafePath
 
 NOTES = {
@@ -29,7 +29,7 @@ def test_front_matter_is_added_and_the_body_stays_byte_for_byte(vault: VaultBox,
     body = content.removeprefix("\ufeff".encode())
     if "front matter" in name:
         body = body.partition(b"---\r\n" if b"\r" in body else b"---\n")[2]
-        front, fence, body = body.partition(b"---\r\n" if b"\r" in body else b"---\n")
+        front, _, body = body.partition(b"---\r\n" if b"\r" in body else b"---\n")
         assert front in now
     assert now.endswith(body)
     assert now.startswith("\ufeff".encode()) == content.startswith("\ufeff".encode())

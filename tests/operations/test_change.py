@@ -31,7 +31,7 @@ def changed_lines(before: bytes, after: bytes) -> list[str]:
     return [line.rstrip("\n") for line in lines if line[0] in "+-"]
 
 
-# Omitted = unchanged; null = cleared; unknown = refused
+# What is omitted, null or unknown
 
 
 def test_omitted_is_unchanged(vault: VaultBox) -> None:
@@ -103,7 +103,9 @@ def test_lists_may_come_as_json_text(vault: VaultBox) -> None:
 
 def test_a_write_changes_only_the_lines_it_must(vault: VaultBox) -> None:
     page = vault.page(**FULL)
-    path = vault.edit(page, "title: Ada\n", "# mine\ntitle:  'Ada'   # her name\nmood: [ good,  'x' ]\n")
+    path = vault.edit(
+        page, "title: Ada\n", "# mine\ntitle:  'Ada'   # her name\nmood: [ good,  'x' ]\n"
+    )
     vault.scan()
     before = path.read_bytes()
     vault.change(page, summary="Wrote the notes")
@@ -168,8 +170,9 @@ def test_a_stale_fence_is_refused_with_what_stands_now(vault: VaultBox) -> None:
     now = vault.get(page)
     refused = vault.refused("knowledge_save_page", **fence, summary="Mine")
     assert isinstance(refused, StaleRevision)
-    assert refused.data["current"] | {"revision": now["revision"], "hash": now["hash"]} == (
-        refused.data["current"]
+    assert (
+        refused.data["current"] | {"revision": now["revision"], "hash": now["hash"]}
+        == (refused.data["current"])
     )
     half = fence | {"expectedRevision": now["revision"]}
     refused = vault.refused("knowledge_save_page", **half, summary="Mine")
@@ -303,9 +306,7 @@ def test_claims_and_relationships_are_not_edited_but_corrected(
     vault: VaultBox, operation: str
 ) -> None:
     ada, babbage = vault.page(), vault.page("Babbage")
-    more = (
-        {"summary": "x"} if "page" in operation else {"edits": [{"find": "Ada", "replace": "x"}]}
-    )
+    more = {"summary": "x"} if "page" in operation else {"edits": [{"find": "Ada", "replace": "x"}]}
     for record in (vault.claim(ada), vault.relationship(ada, babbage)):
         refused = vault.refused(operation, **vault.fence(record), **more)
         assert isinstance(refused, InvalidArgument) and "knowledge_correct" in refused.message

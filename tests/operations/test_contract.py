@@ -220,7 +220,9 @@ def source_of(partition: str, content: bytes) -> str:
 def public_files() -> dict[str, bytes]:
     evidence = f"[{{source: {source_of('main', SOURCE)}}}]"
     return {
-        "main/pages/person/ada.md": record_file(PUBLIC, title="Ada", body="See [[Babbage]].").encode(),
+        "main/pages/person/ada.md": record_file(
+            PUBLIC, title="Ada", body="See [[Babbage]]."
+        ).encode(),
         "main/pages/person/babbage.md": record_file(
             "pg_01kh0000000000000000000003", title="Babbage", body="See [[Ada]] and [[Secretary]]."
         ).encode(),
@@ -339,7 +341,9 @@ def test_a_read_tells_nothing_of_partitions_that_its_caller_does_not_see(
             answer = told(whole, name, arguments, CALLER)
         assert answer == told(bare, name, arguments, CALLER), arguments
         echoed = json.dumps(arguments)
-        assert not [word for word in ("Zugzwang", "secret/") if word in answer and word not in echoed]
+        assert not [
+            word for word in ("Zugzwang", "secret/") if word in answer and word not in echoed
+        ]
 
 
 @pytest.mark.parametrize("name", OPERATIONS)
@@ -372,9 +376,7 @@ def test_sources_of_other_partitions_cannot_be_cited_or_probed(
     for content in (b"Zugzwang.", b"Nothing."):
         source = source_of("secret", content)
         for citation in ({"source": source, "quote": "Zugzwang"}, {"source": source, "lines": "9"}):
-            answer = told(
-                whole, "knowledge_save_claim", values | {"evidence": [citation]}, CALLER
-            )
+            answer = told(whole, "knowledge_save_claim", values | {"evidence": [citation]}, CALLER)
             said.add(answer.replace(source, "SOURCE"))
     assert len(said) == 1 and "not a source" in said.pop()
 

@@ -21,8 +21,6 @@ from vault_kg.errors import (
 )
 from vault_kg.records.frontmatter import parse
 
-
-
 # What a create is validated against
 
 
@@ -99,9 +97,7 @@ def test_ids_that_a_claim_names_must_exist(vault: VaultBox, key: str) -> None:
     values = {k: v for k, v in vault.claim_values(ada, **named).items() if k != "kind"}
     refused = vault.refused("knowledge_save_claim", **values)
     assert isinstance(refused, InvalidRecord)
-    assert refused.message == (
-        f"{key}: {unknown} does not exist; look it up with knowledge_lookup"
-    )
+    assert refused.message == (f"{key}: {unknown} does not exist; look it up with knowledge_lookup")
 
 
 def test_an_owner_must_be_a_page(vault: VaultBox) -> None:
@@ -224,9 +220,7 @@ def test_a_stale_vocabulary_or_another_vault_is_refused_with_what_stands(vault: 
     assert isinstance(stale, StaleOntology) and stale.data["current"] == vault.fingerprint
     wrong = vault.refused("knowledge_save_page", **page, expectedVaultId="va_other")
     assert isinstance(wrong, WrongVault) and wrong.data["current"] == vault.ws.vault.id
-    vault.page(
-        expectedOntologyFingerprint=vault.fingerprint, expectedVaultId=vault.ws.vault.id
-    )
+    vault.page(expectedOntologyFingerprint=vault.fingerprint, expectedVaultId=vault.ws.vault.id)
 
 
 def test_a_broken_ontology_refuses_structured_writes_and_says_where(vault: VaultBox) -> None:
@@ -311,11 +305,11 @@ def test_an_odd_type_is_filed_inside_the_partition(vault: VaultBox, type_name: s
     assert path.startswith("main/pages/") and path.count("/") == 3 and ".." not in path
 
 
-@pytest.mark.parametrize("partition", ["..", "a/b", ".git", ".vault-kg", "con", "", "x" * 500, "a\\b"])
+@pytest.mark.parametrize(
+    "partition", ["..", "a/b", ".git", ".vault-kg", "con", "", "x" * 500, "a\\b"]
+)
 def test_a_partition_is_one_safe_folder_name(vault: VaultBox, partition: str) -> None:
-    refused = vault.refused(
-        "knowledge_save_page", type="Person", title="Ada", partition=partition
-    )
+    refused = vault.refused("knowledge_save_page", type="Person", title="Ada", partition=partition)
     assert isinstance(refused, InvalidArgument) and "partition" in refused.message
 
 
@@ -347,7 +341,7 @@ STATEMENT = "O'Brien said \"it's `done`\"; -- \n\\t {{x}} <b> %s \\n --- \n# not
 
 def test_quotes_and_backslashes_come_back_as_they_were_written(vault: VaultBox) -> None:  # C12
     claim = vault.claim(
-        vault.page(title="O'Brien: \"the\" `one` -- \\t #1"), STATEMENT, title="'x': \"y\" -- \\n"
+        vault.page(title='O\'Brien: "the" `one` -- \\t #1'), STATEMENT, title="'x': \"y\" -- \\n"
     )
     view = vault.get(claim)
     assert view["body"] == STATEMENT
@@ -394,9 +388,7 @@ def test_a_value_nested_too_deeply_is_refused(vault: VaultBox) -> None:
         value: Any = 1
         for _ in range(depth):
             value = [value]
-        refused = vault.refused(
-            "knowledge_save_page", type="Gizmo", title="x", fields={"a": value}
-        )
+        refused = vault.refused("knowledge_save_page", type="Gizmo", title="x", fields={"a": value})
         assert isinstance(refused, InvalidArgument | InvalidRecord)
 
 

@@ -305,7 +305,11 @@ def test_the_copy_that_is_left_is_the_record(vault: VaultBox, edited: bool) -> N
         ("lifecycle: active", "lifecycle: withdrawn", "lifecycle_edited"),
         ("lifecycle: active", "lifecycle: superseded", "lifecycle_edited"),
         ("lifecycle: active", f"lifecycle: merged\nmerged_into: {made_id(9)}", "lifecycle_edited"),
-        ("lifecycle: active", f"lifecycle: active\nsuperseded_by: {made_id(9)}", "lifecycle_edited"),
+        (
+            "lifecycle: active",
+            f"lifecycle: active\nsuperseded_by: {made_id(9)}",
+            "lifecycle_edited",
+        ),
         ("lifecycle: active", f"lifecycle: active\nmerged_into: {made_id(9)}", "lifecycle_edited"),
         ("revision: 1", "revision: 40", "revision_edited"),
     ],
@@ -392,7 +396,9 @@ def test_a_broken_file_stays_untouched_is_reported_and_never_stops_the_rest(
     assert vault.lookup("still seen") == other
     assert not {page, claim} & vault.listed()
     if how != "empty":
-        (finding,) = [f for f in vault.findings(section="files") if f["path"] == vault.relative(path)]
+        (finding,) = [
+            f for f in vault.findings(section="files") if f["path"] == vault.relative(path)
+        ]
         assert finding["line"] >= 1 and finding["message"] and finding["hint"]
     with pytest.raises(InvalidRecord) as caught:
         vault.get(page)
@@ -476,9 +482,7 @@ def test_an_unreadable_file_is_reported_and_nothing_is_forgotten(
         assert vault.get(page)["revision"] == 1 and vault.findings() == []
 
 
-def test_an_unreadable_folder_removes_nothing_from_the_index(
-    vault: VaultBox, folder: Path
-) -> None:
+def test_an_unreadable_folder_removes_nothing_from_the_index(vault: VaultBox, folder: Path) -> None:
     page = vault.page()
     place = vault.path(page).parent
     with as_an_ordinary_person(folder):
@@ -586,7 +590,9 @@ def test_front_matter_of_any_form_is_read_and_its_bytes_kept(
 def test_a_record_with_scalars_for_lists_is_read_and_changed_without_touching_them(
     vault: VaultBox, front: str
 ) -> None:
-    vault.put("main/pages/person/odd.md", record_file(made_id(1)).replace("type:", f"{front}\ntype:"))
+    vault.put(
+        "main/pages/person/odd.md", record_file(made_id(1)).replace("type:", f"{front}\ntype:")
+    )
     vault.scan()
     assert vault.get(made_id(1))["eligible"]
     vault.change(made_id(1), summary="x")

@@ -421,7 +421,8 @@ class Lifecycle(RuleBasedStateMachine):
     def default_reads_see_what_is_eligible(self) -> None:
         if not self.model.records:
             return
-        assert self.box.listed() == self.model.eligible()
+        differing = self.box.listed() ^ self.model.eligible()
+        assert not differing, [self.box.get(i, followMerges=False) for i in differing]
         for lifecycle in ("superseded", "withdrawn", "merged"):
             expected = {
                 r.id for r in self.model.records.values()

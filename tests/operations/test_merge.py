@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 import pytest
 
 from tests.operations.builder import VaultBox, made_id, record_file
@@ -176,7 +178,7 @@ def test_both_fences_hold(vault: VaultBox) -> None:
 def chain(vault: VaultBox, length: int) -> list[str]:
     """Merge page 0 into 1, 1 into 2, and so on."""
     pages = [vault.page(f"Page {n}") for n in range(length + 1)]
-    for below, above in zip(pages, pages[1:], strict=False):
+    for below, above in pairwise(pages):
         vault.merge(above, below)
     return pages
 
@@ -394,9 +396,7 @@ def test_an_equal_normalised_title_is_a_weak_candidate_with_the_reason(
     [("ADR 2018", "ADR 2019"), ("RFC 9110", "RFC 9111"), ("Phase A", "Phase B"), ("UK", "USA"),
      ("IBM", "IBM Corp"), ("PostgreSQL", "Postgres"), ("Résumé", "Resume")],
 )  # fmt: skip
-def test_similar_names_are_never_one_thing(
-    vault: VaultBox, first: str, second: str
-) -> None:  # C10
+def test_similar_names_are_never_one_thing(vault: VaultBox, first: str, second: str) -> None:  # C10
     ids = {vault.page(first, type="Entity"), vault.page(second, type="Entity")}
     assert vault.candidates() == set() and len(ids) == 2
     assert vault.lookup(first) != vault.lookup(second)

@@ -154,7 +154,11 @@ def test_any_file_name_is_kept_safely(vault: VaultBox, name: str) -> None:
 def test_lines_are_read_within_their_bounds(vault: VaultBox) -> None:
     source = vault.source("".join(f"line {n}\n" for n in range(1, 101)))
     part = vault.call("knowledge_source", id=source, lines="3-5")
-    assert (part["text"], part["lines"], part["totalLines"]) == ("line 3\nline 4\nline 5", "3-5", 100)
+    assert (part["text"], part["lines"], part["totalLines"]) == (
+        "line 3\nline 4\nline 5",
+        "3-5",
+        100,
+    )
     cut = vault.call("knowledge_source", id=source, maxChars=20)
     assert cut["truncated"] and cut["nextLine"] == 4
     rest = vault.call("knowledge_source", id=source, lines=f"{cut['nextLine']}-100")
@@ -222,7 +226,9 @@ def test_files_among_sources_are_nobodys_notes(vault: VaultBox) -> None:
     assert vault.findings() == []
 
 
-@pytest.mark.parametrize("text", ["", "x: [", "format: knowledge-source-v1\n", "- a\n", "id: sr_x\n"])
+@pytest.mark.parametrize(
+    "text", ["", "x: [", "format: knowledge-source-v1\n", "- a\n", "id: sr_x\n"]
+)
 def test_a_broken_descriptor_is_reported_and_stops_nothing(vault: VaultBox, text: str) -> None:
     page = vault.page()
     vault.put(f"main/sources/{DIGEST}/source.yaml", text)

@@ -95,7 +95,9 @@ def explain(db: Database, record_id: str, now: str) -> list[Reason]:
     collapsed = merges.collapsed(db)
     if record_id in collapsed:
         kept = collapsed[record_id]
-        said = f"a merge made it the same as {kept}" if kept else "a merge made its two ends one page"
+        said = (
+            f"a merge made it the same as {kept}" if kept else "a merge made its two ends one page"
+        )
         reasons.append(Reason("is_collapsed", kept, said))
     chains = merges.targets(db)
     for target, via in db.rows(

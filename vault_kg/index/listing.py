@@ -60,7 +60,9 @@ class Filter:
             parts.append(f"coalesce(record.type, '{ROOT_TYPE}') IN {_in_json('page_types')}")
             values["page_types"] = json.dumps(sorted(self.page_types))
         if self.ends_in is not None:
-            inside = f"(SELECT id FROM record AS ends WHERE ends.partition IN {_in_json('ends_in')})"
+            inside = (
+                f"(SELECT id FROM record AS ends WHERE ends.partition IN {_in_json('ends_in')})"
+            )
             both = f"record.from_id IN {inside} AND record.to_id IN {inside}"
             parts.append(f"(record.kind <> 'relationship' OR ({both}))")
             values["ends_in"] = json.dumps(sorted(self.ends_in))
@@ -130,7 +132,7 @@ def counts(db: Database, wanted: Filter) -> dict[str, int]:
     rows = db.rows(
         f"SELECT kind, count(*) FROM record WHERE {condition} GROUP BY kind ORDER BY kind", values
     )
-    return {kind: number for kind, number in rows}
+    return dict(rows)
 
 
 def type_counts(db: Database, wanted: Filter) -> dict[tuple[str, str], int]:
@@ -154,7 +156,7 @@ def lifecycle_counts(db: Database, partitions: Collection[str] | None) -> dict[s
     rows = db.rows(
         f"SELECT lifecycle, count(*) FROM record WHERE {condition} GROUP BY lifecycle", values
     )
-    return found | {lifecycle: number for lifecycle, number in rows}
+    return found | dict(rows)
 
 
 def passage_count(db: Database, partitions: Collection[str] | None = None) -> int:

@@ -88,10 +88,14 @@ def _finite(value: Value) -> Value:
 Line = Annotated[str, StringConstraints(max_length=2_000), AfterValidator(_one_line)]
 """One line of text without control characters."""
 
-Name = Annotated[str, StringConstraints(max_length=100), AfterValidator(_one_line), AfterValidator(_name)]
+Name = Annotated[
+    str, StringConstraints(max_length=100), AfterValidator(_one_line), AfterValidator(_name)
+]
 """The name of a type or kind, in any spelling."""
 
-Partition = Annotated[str, StringConstraints(min_length=1, max_length=60), AfterValidator(_one_line)]
+Partition = Annotated[
+    str, StringConstraints(min_length=1, max_length=60), AfterValidator(_one_line)
+]
 """The name of a partition that is written to."""
 
 Text = Annotated[str, StringConstraints(max_length=MAX_TEXT), AfterValidator(_plain_text)]

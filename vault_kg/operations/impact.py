@@ -63,4 +63,3 @@ def _dependents(ws: Workspace, targets: list[str]) -> list[tuple[str, str, str, 
     for start in range(0, len(targets), _CHUNK):
         rows += links.standing_on(ws.database, targets[start : start + _CHUNK])
     return rows
-

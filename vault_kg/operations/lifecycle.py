@@ -140,8 +140,7 @@ def knowledge_resume(ws: Workspace, request: Resume, caller: Caller) -> Resumed:
 
 @operation("read", Impact)
 def knowledge_impact(ws: Workspace, request: AskImpact, caller: Caller) -> Impact:
-    """Show what would be left unresolved if a record were withdrawn, corrected or merged, without
-    changing anything."""
+    """Show what a withdrawal, correction or merge would leave unresolved, changing nothing."""
     targets.known(ws, caller, request.id)
     return impact_of(ws, caller, request.id)
 

@@ -257,12 +257,24 @@ def _summaries(ws: Workspace, rows: list[Row]) -> list[Summary]:
 
     return [
         Summary(
-            id=row.id, kind=row.kind, type=row.type, title=row.title, summary=row.summary,
-            partition=row.partition, path=row.path, revision=row.revision, hash=row.hash,
-            lifecycle=row.lifecycle, updated_at=row.updated_at, valid_from=row.valid_from,
-            valid_until=row.valid_until, owner=meant(row.owner), from_=meant(row.from_id),
-            to=meant(row.to_id), eligible=row.current(now),
-        )  # fmt: skip
+            id=row.id,
+            kind=row.kind,
+            type=row.type,
+            title=row.title,
+            summary=row.summary,
+            partition=row.partition,
+            path=row.path,
+            revision=row.revision,
+            hash=row.hash,
+            lifecycle=row.lifecycle,
+            updated_at=row.updated_at,
+            valid_from=row.valid_from,
+            valid_until=row.valid_until,
+            owner=meant(row.owner),
+            from_=meant(row.from_id),
+            to=meant(row.to_id),
+            eligible=row.current(now),
+        )
         for row in rows
     ]
 
@@ -280,9 +292,7 @@ def _named(ws: Workspace, text: str, wanted: Filter) -> tuple[list[Row], str | N
     return (rows, None) if rows else _through_successors(ws, text, wanted)
 
 
-def _through_successors(
-    ws: Workspace, text: str, wanted: Filter
-) -> tuple[list[Row], str | None]:
+def _through_successors(ws: Workspace, text: str, wanted: Filter) -> tuple[list[Row], str | None]:
     """Find a merged or corrected record by its name, and return what stands for it now."""
     named = [
         row
@@ -295,7 +305,8 @@ def _through_successors(
         row
         for final in finals
         for row in catalog.by_id(ws.database, str(final))
-        if row.current(ws.now()) and (wanted.partitions is None or row.partition in wanted.partitions)
+        if row.current(ws.now())
+        and (wanted.partitions is None or row.partition in wanted.partitions)
     ]
     return rows, finals[rows[0].id] if len(rows) == 1 else None
 

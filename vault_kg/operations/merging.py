@@ -48,9 +48,9 @@ class Unmerge(Fenced):
 
 @operation("write", Receipt)
 def knowledge_merge(ws: Workspace, request: MergePages, caller: Caller) -> Receipt:
-    """Merge two pages of one type that are confirmed to be one thing (the user or a source says so; never because of similar names).
+    """Merge two pages of one type that the user or a source says are one thing.
 
-    The absorbed page stays on disk; every reference to it means the survivor. The survivor gains
+    Never because of similar names. The absorbed page stays on disk; every reference to it means the survivor. The survivor gains
     title and aliases, tags, evidence and fields that it lacks; its own values win, and what
     differs is in conflicts.
     """

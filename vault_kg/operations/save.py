@@ -327,7 +327,11 @@ def editable(
     if target.row.lifecycle != "active":
         raise LifecycleRefused(
             f"{record_id} is {target.row.lifecycle} and stays as it is"
-            + (f"; see {successor}" if (successor := successors.current(ws.database, record_id)) else ""),
+            + (
+                f"; see {successor}"
+                if (successor := successors.current(ws.database, record_id))
+                else ""
+            ),
             id=record_id,
             lifecycle=target.row.lifecycle,
             successor=successor,

@@ -45,7 +45,9 @@ SIMPLE_DEFINITION: Final = re.compile(
 )
 """A link reference definition on one line; group 1 is its title."""
 
-NO_DEFINITION: Final = re.compile(r"""\[(?:[^\[\]\\]|\\.)*\](?!:)|\[(?:[^\[\]\\]|\\.)*\]: *[^\s<]\S* +[^\s"'(]""")
+NO_DEFINITION: Final = re.compile(
+    r"""\[(?:[^\[\]\\]|\\.)*\](?!:)|\[(?:[^\[\]\\]|\\.)*\]: *[^\s<]\S* +[^\s"'(]"""
+)
 """Text that only begins like a definition: no colon, or more words behind its destination."""
 
 DELIMITER: Final = re.compile(r"(?=[-:|][-:|]|[:|] )[-:| ]+$")

@@ -249,7 +249,9 @@ class _Reader:
         if any(isinstance(item, (dict, list)) for item in items):
             self.error("invalid_field", key, f"{key} must be a list of single values")
         return tuple(
-            _as_text(item) for item in items if item is not None and not isinstance(item, dict | list)
+            _as_text(item)
+            for item in items
+            if item is not None and not isinstance(item, dict | list)
         )
 
     def mapping(self, key: str) -> dict[str, Value]:

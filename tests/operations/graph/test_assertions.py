@@ -68,7 +68,9 @@ def test_an_undeclared_kind_is_reported_in_an_open_vocabulary_and_refused_in_a_s
 
 
 def test_what_is_left_out_stays_and_null_clears(graph: Graph) -> None:
-    uuid = graph.entity("Ada", "Person", summary="S", attributes={"role": "analyst", "born": "1815-12-10"})
+    uuid = graph.entity(
+        "Ada", "Person", summary="S", attributes={"role": "analyst", "born": "1815-12-10"}
+    )
     graph.entity("Ada", "Person", summary="T")
     view = graph.get(uuid)
     assert (view["summary"], view["fields"]) == ("T", {"role": "analyst", "born": "1815-12-10"})
@@ -161,6 +163,7 @@ def test_the_request_is_retained_with_its_actor_and_cited(graph: Graph) -> None:
 
 
 def test_one_assertion_is_one_entry_and_one_commit(graph: Graph) -> None:
+    graph.entity("First")
     position, commits = graph.position, int(graph.git("rev-list", "--count", "HEAD"))
     graph.entity("Ada")
     assert graph.position == position + 1

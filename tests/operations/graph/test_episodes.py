@@ -6,9 +6,8 @@ from tests.operations.graph.graphs import Graph
 
 
 def test_a_row_says_what_is_retained(graph: Graph) -> None:
-    ada = graph.page("Ada")
     uuid = graph.source("Of Ada.\n", name="a.md", attribution="Grace")
-    graph.claim(ada, evidence=[{"source": uuid}])
+    ada = graph.page("Ada", evidence=[{"source": uuid}])
     (row,) = graph.ask("get_episodes")["episodes"]
     assert row == {
         "uuid": uuid, "name": "a.md", "group_id": "main", "created_at": row["created_at"],

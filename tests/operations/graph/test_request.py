@@ -51,9 +51,7 @@ def test_every_read_that_takes_groups_is_held_here() -> None:
 
 
 @pytest.mark.parametrize("name", GROUPED)
-def test_groups_left_out_or_null_are_all_and_an_empty_list_is_none(
-    graph: Graph, name: str
-) -> None:
+def test_groups_left_out_or_null_are_all_and_an_empty_list_is_none(graph: Graph, name: str) -> None:
     ada, key = filled(graph), GROUPED[name][0]
     given = arguments(name, ada)
     everything = graph.ask(name, **given)

@@ -114,7 +114,7 @@ SomeGroups = Annotated[
     Groups, Field(min_length=1, description="Required and not empty: there is no default here.")
 ]
 Kind = Annotated[
-    str, StringConstraints(strip_whitespace=True, min_length=1), base.Name, AfterValidator(_kind)
+    base.Name, StringConstraints(strip_whitespace=True, min_length=1), AfterValidator(_kind)
 ]
 EntityName = Annotated[Line, StringConstraints(strip_whitespace=True, min_length=1)]
 Count = Annotated[int, Field(ge=1, le=10_000)]
