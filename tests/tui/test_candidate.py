@@ -35,7 +35,7 @@ def test_declining_asks_why_and_the_pair_is_gone(vault: VaultBox, pair: tuple[st
         await stage.press("enter")
         await stage.see("Wrote notes.")
         await stage.press("d")
-        await stage.type("mother and daughter")
+        await stage.type("two")
         await stage.press("enter")
         await stage.see("nothing waits for you")
 
@@ -56,7 +56,7 @@ def test_merging_is_handed_over_with_the_chosen_survivor(
         await stage.see("Wrote notes.")
         await stage.press(key)
         await stage.see("Ask an agent to merge", "⇐")
-        await stage.type("the user says so")
+        await stage.type("so")
         await stage.press("ctrl+s")
         await stage.see("In the clipboard")
 

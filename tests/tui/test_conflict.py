@@ -52,7 +52,7 @@ def test_a_choice_asks_why_and_resolves(vault: VaultBox, ada: str, key: str, kep
         await stage.see("waits for your choice")
         await stage.press(key, "enter")
         await stage.see("Say something here")
-        await stage.type("it is right")
+        await stage.type("ok")
         await stage.press("enter")
         await stage.see("nothing waits for you")
 
@@ -87,7 +87,7 @@ def test_the_merged_file_is_written_in_the_editor(
         await stage.see("waits for your choice")
         await stage.press("m")
         await stage.see("Write the file that you made")
-        await stage.type("both are right")
+        await stage.type("ok")
         await stage.press("enter")
         await stage.see("nothing waits for you")
 

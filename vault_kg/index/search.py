@@ -20,7 +20,7 @@ import numpy as np
 from vault_kg.index import catalog, fts, listing, scope
 from vault_kg.index.query import to_exclusion, to_match
 from vault_kg.index.scope import integers
-from vault_kg.index.snippets import CLOSENESS_BONUS, Snippet, closeness, matched_terms, snippet
+from vault_kg.index.snippets import CLOSENESS_BONUS, Snippet, closeness, explain
 
 if TYPE_CHECKING:
     from vault_kg.index.catalog import Row
@@ -170,13 +170,15 @@ def show(db: Database, query: Query, hits: Sequence[Hit]) -> list[Shown]:
         return []
     rows = catalog.by_key(db, [hit.record for hit in hits])
     passages = _passages(db, [hit.passage for hit in hits])
+    aliases = _aliases(db, rows)
     shown = []
     for hit in hits:
         heading, start, end, text = passages[hit.passage]
         row = rows[hit.record]
-        words = "\n".join((row.title, heading, text))
-        matched = matched_terms(words, query) if hit.bm25 is not None else ()
-        shown.append(Shown(row, hit, heading, start, end, snippet(text, query), matched, text))
+        named = "\n".join((row.title, *aliases.get(hit.record, ()), heading))
+        cut, matched = explain(text, named, query)
+        matched = matched if hit.bm25 is not None else []
+        shown.append(Shown(row, hit, heading, start, end, cut, matched, text))
     return shown
 
 
@@ -317,6 +319,15 @@ def _names(db: Database, keys: set[int]) -> dict[int, tuple[str, str]]:
 
 def _titles(db: Database, keys: Iterable[int]) -> dict[int, str]:
     return dict(db.rows(f"SELECT key, title FROM record WHERE key IN ({_marks(keys)})"))
+
+
+def _aliases(db: Database, keys: Iterable[int]) -> dict[int, list[str]]:
+    found: dict[int, list[str]] = {}
+    for key, name in db.rows(
+        f"SELECT key, name FROM name WHERE key IN ({_marks(keys)}) AND source = 'alias'"
+    ):
+        found.setdefault(key, []).append(name)
+    return found
 
 
 def _first_passages(db: Database, keys: list[int]) -> list[tuple[int, int]]:

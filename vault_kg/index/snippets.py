@@ -53,8 +53,32 @@ def snippet(text: str, query: Query, max_chars: int = MAX_CHARS) -> Snippet:
         the part with white space collapsed, and its marks, which do not overlap; the beginning of
         the text, without marks, where nothing matches.
     """
-    line = _UNSHOWABLE.sub("\ufffd", " ".join(text.split()))
+    line = _one_line(text)
+    return _cut_out(line, _matches(line, query), max_chars)
+
+
+def explain(text: str, names: str, query: Query) -> tuple[Snippet, list[str]]:
+    """Return a passage's snippet and the matched terms of all that it is found by, in one pass.
+
+    Args:
+        text: the text of a passage.
+        names: its record's title and aliases and the headings above it, a line each.
+        query: what was asked.
+    """
+    line = _one_line(text)
     found = _matches(line, query)
+    matched = {label for label, places in (*found, *_matches(names, query)) if places}
+    asked = (*query.phrases, *(one.label for group in term_needles(query) for one in group))
+    return _cut_out(line, found, MAX_CHARS), [
+        label for label in dict.fromkeys(asked) if label in matched
+    ]
+
+
+def _one_line(text: str) -> str:
+    return _UNSHOWABLE.sub("\ufffd", " ".join(text.split()))
+
+
+def _cut_out(line: str, found: list[tuple[str, list[Span]]], max_chars: int) -> Snippet:
     spans = sorted((start, end, label) for label, places in found for start, end in places)
     start, end = _window(line, spans, max_chars)
     head = _CUT if start > 0 else ""

@@ -303,7 +303,7 @@ class Compared:
     def __init__(self, db: Database, model: int, matrix: Matrix, query: Matrix) -> None:
         self._db = db
         self._model = model
-        self._matrix = matrix
+        self.matrix = matrix
         self._query = query
         self._products: Matrix | None = None
 
@@ -333,7 +333,7 @@ class Compared:
         numbers = self._numbers("passage.key", list(passages))
         places = [number - 1 for _, number in numbers]
         products = self._products
-        found = products[places] if products is not None else self._matrix[places] @ self._query
+        found = products[places] if products is not None else self.matrix[places] @ self._query
         return {
             key: round(near, DIGITS) for (key, _), near in zip(numbers, found.tolist(), strict=True)
         }
@@ -341,7 +341,7 @@ class Compared:
     def _scan(self, limit: int, scope: Scope) -> dict[int, float]:
         """Take the best rows until enough pass the filter; every better row was looked at."""
         if self._products is None:
-            self._products = self._matrix @ self._query
+            self._products = self.matrix @ self._query
         products = self._products
         take = min(len(products), 2 * limit + 50)
         while True:

@@ -125,7 +125,7 @@ class Conflicts(Model):
 @operation("read", Conflicts)
 def knowledge_conflicts(
     ws: Workspace,
-    request: ListConflicts,  # noqa: ARG001 - every handler takes its request
+    request: ListConflicts,
     caller: Caller,
 ) -> Conflicts:
     """List the conflicts that wait for a person, oldest first; knowledge_conflict shows one."""

@@ -100,7 +100,7 @@ class _Apply(GraphWrite):
 @operation("read", Validated, toolset="graph")
 def knowledge_validate_corrections(
     ws: Workspace,
-    request: ValidateCorrections,  # noqa: ARG001 - it takes no arguments
+    request: ValidateCorrections,
     caller: Caller,
 ) -> Validated:
     """Say whether corrections.yaml can be applied: its form, ids, and that what it names exists."""

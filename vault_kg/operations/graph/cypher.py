@@ -33,9 +33,9 @@ class Rows(GraphModel):
 
 @operation("cypher", Rows, toolset="graph")
 def knowledge_query_cypher(
-    ws: Workspace,  # noqa: ARG001 - the projection is not part of this version
-    request: QueryCypher,  # noqa: ARG001
-    caller: Caller,  # noqa: ARG001
+    ws: Workspace,
+    request: QueryCypher,
+    caller: Caller,
 ) -> Rows:
     """Query the graph in Cypher, reading only."""
     raise Unavailable(

@@ -92,7 +92,7 @@ def knowledge_add_episode(ws: Workspace, request: AddEpisode, caller: Caller) ->
 
 @operation("write", Reprocessed, toolset="graph")
 def knowledge_reprocess_entity_types(
-    ws: Workspace,  # noqa: ARG001 - needed once there is a model
+    ws: Workspace,
     request: ReprocessEntityTypes,
     caller: Caller,
 ) -> Reprocessed:
@@ -103,7 +103,7 @@ def knowledge_reprocess_entity_types(
 
 @operation("write", Reprocessed, toolset="graph")
 def knowledge_reprocess_relation_types(
-    ws: Workspace,  # noqa: ARG001 - needed once there is a model
+    ws: Workspace,
     request: ReprocessRelationTypes,
     caller: Caller,
 ) -> Reprocessed:

@@ -104,7 +104,7 @@ class JobStatus(GraphModel):
 @operation("admin", Built, toolset="graph")
 def knowledge_build_indices(
     ws: Workspace,
-    request: BuildIndices,  # noqa: ARG001 - it takes no arguments
+    request: BuildIndices,
     caller: Caller,
 ) -> Built:
     """Derive the index anew from the files, in one step: until it is done reads use the old one.
@@ -117,8 +117,8 @@ def knowledge_build_indices(
 @operation("admin", Checkpointed, toolset="graph")
 def knowledge_prepare_checkpoint(
     ws: Workspace,
-    request: PrepareCheckpoint,  # noqa: ARG001 - it takes no arguments
-    caller: Caller,  # noqa: ARG001
+    request: PrepareCheckpoint,
+    caller: Caller,
 ) -> Checkpointed:
     """Commit to Git what waits for it, and move the state's log into its file."""
     before, _ = rows.queue_state(ws.database)
@@ -132,7 +132,7 @@ def knowledge_prepare_checkpoint(
 
 @operation("admin", Stripped, toolset="graph")
 def knowledge_strip_wal_embeddings(
-    ws: Workspace,  # noqa: ARG001 - there is nothing to strip
+    ws: Workspace,
     request: StripEmbeddings,
     caller: Caller,
 ) -> Stripped:
@@ -174,9 +174,9 @@ def knowledge_backfill_summary_embeddings(
 
 @operation("read", JobStatus, toolset="graph")
 def knowledge_rebuild_status(
-    ws: Workspace,  # noqa: ARG001 - rebuilds are answered when they are done
-    request: RebuildStatus,  # noqa: ARG001
-    caller: Caller,  # noqa: ARG001
+    ws: Workspace,
+    request: RebuildStatus,
+    caller: Caller,
 ) -> JobStatus:
     """Say how far a rebuild is; rebuilds are answered when they are done, so none is ever known."""
     return JobStatus(status="not_found")

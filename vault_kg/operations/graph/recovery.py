@@ -97,7 +97,7 @@ def knowledge_recover(ws: Workspace, request: Recover, caller: Caller) -> Recove
 @operation("admin", RecoveredFull, toolset="graph")
 def knowledge_recover_full(
     ws: Workspace,
-    request: RecoverFull,  # noqa: ARG001 - it takes no arguments
+    request: RecoverFull,
     caller: Caller,
 ) -> RecoveredFull:
     """Say that nothing has to be recovered: a vault that is open is healthy."""
@@ -110,7 +110,7 @@ def knowledge_recover_full(
 
 @operation("admin", Rebuilt, toolset="graph", destructive=True)
 def knowledge_rebuild_from_wal(
-    ws: Workspace,  # noqa: ARG001 - not part of this version
+    ws: Workspace,
     request: Rebuild,
     caller: Caller,
 ) -> Rebuilt:
