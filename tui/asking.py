@@ -13,7 +13,7 @@ from textual.dom import DOMNode, NoScreen
 
 from tui.desk import Desk
 from tui.plain import block
-from vault_kg.errors import VaultError
+from vault_kg.errors import Unavailable, VaultError
 
 if TYPE_CHECKING:
     from tui.app import ReviewApp
@@ -48,13 +48,27 @@ def ask(
         try:
             answer = await desk_of(node).ask(question)
         except VaultError as error:
-            if _is_there(node):
-                (otherwise or (lambda e: refuse(node, e)))(error)
+            _turn_down(node, error, otherwise)
+            return
+        except Exception as error:  # noqa: BLE001 - a read that fails closes no UI; it is told
+            said = f"{type(error).__name__}: {error}; press F5 to read again"
+            _turn_down(node, Unavailable(f"what was asked cannot be read: {said}"), otherwise)
             return
         if _is_there(node):
             then(answer)
 
     node.run_worker(run(), group=group, exclusive=True, exit_on_error=True)
+
+
+def _turn_down(
+    node: DOMNode, error: VaultError, otherwise: Callable[[VaultError], None] | None
+) -> None:
+    if not _is_there(node):
+        return
+    if otherwise is not None:
+        otherwise(error)
+    else:
+        refuse(node, error)
 
 
 def _is_there(node: DOMNode) -> bool:

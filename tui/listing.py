@@ -139,15 +139,24 @@ class Listing(OptionList):
         return all(i.look == o.prompt for i, o in zip(page.items, self.options, strict=True))
 
     def _fill(self, page: Page) -> None:
-        self.values = {item.key: item.value for item in page.items}
-        self.set_options(Option(item.look, id=item.key) for item in page.items)
-        self._note(page)
+        self.values = {}
+        self.clear_options()
+        self._append(page)
 
     def _add(self, page: Page) -> None:
-        self._loading_more = False
-        fresh = [item for item in page.items if item.key not in self.values]
-        self.values |= {item.key: item.value for item in fresh}
-        self.add_options(Option(item.look, id=item.key) for item in fresh)
+        self._append(page)
+
+    def _append(self, page: Page) -> None:
+        """Add items; a key that is there already, as of a record in two files, gets a number."""
+        options = []
+        for item in page.items:
+            key, number = item.key, 1
+            while key in self.values:
+                number += 1
+                key = f"{item.key} #{number}"
+            self.values[key] = item.value
+            options.append(Option(item.look, id=key))
+        self.add_options(options)
         self._note(page)
 
     def _note(self, page: Page) -> None:

@@ -26,6 +26,8 @@ class Expected:
     successor: str | None = None
     superseded: bool = False
     copies: set[str] = field(default_factory=set)
+    collapsed: set[str] = field(default_factory=set)
+    """Relationships that the merge of this page made ones of a page with itself."""
     versions: list[bytes] = field(default_factory=list)
 
     @property
@@ -68,9 +70,11 @@ class Expectation:
 
     def eligible(self) -> set[str]:
         """The greatest set of active records with a file whose references all lie in it."""
+        collapsed = {i for r in self.records.values() for i in r.collapsed}
         found = {
-            r.id for r in self.records.values() if r.lifecycle == "active" and r.path is not None
-        }
+            r.id for r in self.records.values()
+            if r.lifecycle == "active" and r.path is not None and r.id not in collapsed
+        }  # fmt: skip
         while True:
             kept = {
                 i for i in found
@@ -103,6 +107,21 @@ class Expectation:
             if more <= found:
                 return found
             found |= more
+
+    def merge(self, survivor: Expected, absorbed: Expected) -> None:
+        """Note a merge, with the relationships that it collapses."""
+        seen = self.eligible()
+        absorbed.lifecycle, absorbed.successor = "merged", survivor.id
+        absorbed.collapsed = {i for i in seen if self._is_loop(self.records[i])}
+
+    def unmerge(self, absorbed: Expected) -> None:
+        absorbed.lifecycle, absorbed.successor, absorbed.collapsed = "active", None, set()
+
+    def _is_loop(self, record: Expected) -> bool:
+        if record.kind != "relationship":
+            return False
+        start, end = self.references(record)
+        return start != end and self.resolve(start) == self.resolve(end)
 
     def depth_below(self, page_id: str) -> int:
         """How many merges lead into a page at most."""

@@ -211,8 +211,8 @@ class Lifecycle(RuleBasedStateMachine):
             assert isinstance(self.box.refused("knowledge_merge", **request), LifecycleRefused)
             return
         self.operate("knowledge_merge", **request)
+        self.model.merge(survivor, absorbed)
         self.rewritten(survivor, absorbed)
-        absorbed.lifecycle, absorbed.successor = "merged", survivor.id
 
     @rule(number=PICK)
     def unmerge(self, number: int) -> None:
@@ -230,7 +230,7 @@ class Lifecycle(RuleBasedStateMachine):
             self.operate("knowledge_unmerge", **request)
             self.rewritten(page, survivor)
             assert page.revision == revision + 1
-            page.lifecycle, page.successor = "active", None
+            self.model.unmerge(page)
 
     # Requests that come again, or too late
 
@@ -287,8 +287,8 @@ class Lifecycle(RuleBasedStateMachine):
             self.rewritten(record)
             record.lifecycle = "withdrawn"
         else:
+            self.model.merge(record, absorbed)
             self.rewritten(record, absorbed)
-            absorbed.lifecycle, absorbed.successor = "merged", record.id
 
     def in_a_child(self, name: str, arguments: dict[str, Any], armed: str) -> int:
         child = os.fork()

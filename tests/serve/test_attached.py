@@ -60,6 +60,11 @@ def lost(agent: Attached, text: str = "a") -> str:
     return caught.value.message
 
 
+def until_unfit(agent: Attached) -> None:
+    """Wait until the kept connection was closed, or spoken over."""
+    until(lambda: not agent._free[0].is_alive())
+
+
 # Dialling
 
 
@@ -107,6 +112,7 @@ def test_the_address_is_asked_again_at_each_dialling(tmp_path: Path) -> None:
 
     with FakeService(places[0], one_call), FakeService(places[1], echo):
         assert ask(agent) == "first"
+        until_unfit(agent)
         places.pop(0)
         assert ask(agent, "second") == "second"
 
@@ -150,7 +156,7 @@ def test_a_connection_that_was_closed_between_calls_is_replaced(
 
     with FakeService(place, one_call, echo) as service:
         assert ask(agent) == "first"
-        time.sleep(0.05)
+        until_unfit(agent)
         assert ask(agent, "second") == "second"
         assert (service.connections, len(service.received)) == (2, 2)
 
@@ -333,7 +339,7 @@ def test_what_was_said_unasked_makes_a_kept_connection_unfit(place: Path, agent:
 
     with FakeService(place, say_more, echo) as service:
         assert ask(agent) == "first"
-        time.sleep(0.05)
+        until_unfit(agent)
         assert ask(agent, "second") == "second"
         assert service.connections == 2
 

@@ -9,6 +9,7 @@ import pytest
 from tests.operations.builder import VaultBox, made_id, record_file
 from tests.tui.stage import Stage, play
 from tui import plain
+from tui.desk import Desk
 from tui.opening import ToRecord, open_value
 
 ESCAPES = "\x1b]52;c;aGFja2Vk\x07\x1b[2J\x9b31m"
@@ -109,3 +110,38 @@ def test_no_character_is_left_that_hides_or_reorders(block: int) -> None:
     hieroglyphs = {f"U+{c:04X}" for c in range(0x13430, 0x13440)}
     shorthand = {f"U+{c:04X}" for c in range(0x1BCA0, 0x1BCA4)}
     assert left <= visible | hieroglyphs | shorthand
+
+
+def test_a_record_that_stands_in_two_files_is_listed_twice_and_told_of(vault: VaultBox) -> None:
+    text = record_file(made_id(1), title="Twice")
+    vault.put("main/pages/person/one.md", text)
+    vault.put("main/pages/person/two.md", text)
+    vault.scan()
+
+    async def flow(stage: Stage) -> None:
+        await stage.press("4", "z", "z", "z", "z")
+        await stage.see("Records, all", "one.md", "two.md")
+        await stage.press("5")
+        await stage.see("duplicate_id")
+        open_value(stage.app, ToRecord(made_id(1)))
+        await stage.see("two.md")
+
+    play(vault.root, flow, size=(120, 30))
+
+
+def test_a_file_that_cannot_be_read_is_told_and_closes_nothing(vault: VaultBox) -> None:
+    page = vault.page("Ada")
+
+    class Failing(Desk):
+        def raw(self, path: str) -> str:
+            raise OSError("the disk is gone")
+
+    async def flow(stage: Stage) -> None:
+        open_value(stage.app, ToRecord(page))
+        await stage.see("revision 1")
+        await stage.press("[")
+        await stage.see("cannot be read", "the disk is gone")
+        await stage.press("escape")
+        await stage.see("saved page")
+
+    play(vault.root, flow, desk=Failing(vault.root))

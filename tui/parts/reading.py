@@ -62,7 +62,10 @@ def claims(record_id: str) -> Reader:
 
 
 def _claim(desk: Desk, record: dict[str, Any]) -> Content:
-    view = desk.call("knowledge_get", id=record["id"], bodyLimit=2_000)
+    try:
+        view = desk.call("knowledge_get", id=record["id"], bodyLimit=2_000)
+    except VaultError as error:
+        return stacked(one(record["title"], "bold"), one(f"  ! {error.message}"))
     confidence = view["confidence"]
     first = joined(
         one(view["body"] or view["title"], "bold", 500),

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from vault_kg.errors import UnsafePath
-from vault_kg.index import catalog, identity, validate
+from vault_kg.index import catalog, identity, successors, validate
 from vault_kg.index.ontologies import Ontologies
 from vault_kg.index.parsed import RECORD, Parsed, parse_file, partition_of
 from vault_kg.index.validate import World
@@ -117,7 +117,7 @@ class Rules:
 
     def _dependents(self) -> set[str]:
         paths: set[str] = set()
-        ordered = sorted(self._moved)
+        ordered = self._named_by_others()
         for start in range(0, len(ordered), _CHUNK):
             part = ordered[start : start + _CHUNK]
             paths |= _paths(
@@ -142,6 +142,16 @@ class Rules:
                 EVIDENCE_CODES,
             )
         return paths
+
+    def _named_by_others(self) -> list[str]:
+        """Return the ids under which records name what changed: also pages merged into it.
+
+        What a page that was ever merged means may have changed with its file.
+        """
+        changed = {p.record.id for p in self._changed.values() if p.record is not None}
+        merged = {i for (i,) in self._db.rows("SELECT DISTINCT absorbed FROM merge")}
+        moved = sorted(self._moved | (changed & merged))
+        return successors.with_absorbed(moved, successors.absorbed_by(self._db)) if moved else []
 
     def _parse(self, path: str) -> Parsed | None:
         try:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Literal
 
 from pydantic import Field, model_validator
@@ -208,11 +209,21 @@ def _plan_review(ws: Workspace, request: Review, caller: Caller) -> Plan:
         tuple(changed),
         effects["label"],
         guards=tuple(Guard(**g) for g in effects["guards"]),
-        merges=tuple(Merge(**m) for m in effects["merges"]),
+        merges=tuple(_as_made_now(Merge(**m), changed) for m in effects["merges"]),
         contributions=tuple(Contribution(**c) for c in effects["contributions"]),
         undo_merge=effects["undo_merge"],
         reason=request.reason,
         resolves=resolves,
+    )
+
+
+def _as_made_now(merge: Merge, changed: list[Change]) -> Merge:
+    """Return a merge with the revisions that it makes now, over what was edited meanwhile."""
+    made = {change.record_id: change.revision for change in changed}
+    return replace(
+        merge,
+        absorbed_revision=made.get(merge.absorbed, merge.absorbed_revision),
+        survivor_revision=made.get(merge.survivor, merge.survivor_revision),
     )
 
 

@@ -121,7 +121,8 @@ def knowledge_attach(ws: Workspace, request: Attach, caller: Caller) -> Attached
     chunk = _decode(request.chunk)
     sha256 = request.sha256.removeprefix("sha256:")
     partial = ws.vault.private / "uploads" / f"{sha256}-{_safe(request.request_id)}"
-    if request.final and rows.find(ws.database, request.request_id) is not None:
+    answered = rows.find(ws.database, request.request_id) is not None
+    if request.final and answered and not partial.exists():
         receipt = _retain(ws, _whole(request), caller, "knowledge_attach", b"", request.name)
         return Attached(received=request.size, size=request.size, receipt=receipt)
     received = _append(partial, request, chunk)

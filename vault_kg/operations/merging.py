@@ -50,9 +50,9 @@ class Unmerge(Fenced):
 def knowledge_merge(ws: Workspace, request: MergePages, caller: Caller) -> Receipt:
     """Merge two pages of one type that the user or a source says are one thing.
 
-    Never because of similar names. The absorbed page stays on disk; every reference to it means the survivor. The survivor gains
-    title and aliases, tags, evidence and fields that it lacks; its own values win, and what
-    differs is in conflicts.
+    Never because of similar names. The absorbed page stays on disk; every reference to it means
+    the survivor. The survivor gains title and aliases, tags, evidence and fields that it lacks;
+    its own values win, and what differs is in conflicts.
     """
     return ws.write(caller, "knowledge_merge", request, lambda: _plan_merge(ws, request, caller))
 

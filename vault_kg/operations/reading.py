@@ -24,7 +24,7 @@ from vault_kg.records.frontmatter import FrontMatterError, parse
 from vault_kg.records.model import Record
 from vault_kg.state import merges, revisions
 from vault_kg.state.revisions import Revision
-from vault_kg.store import sources
+from vault_kg.store import files, sources
 
 MAX_EVIDENCE = 20
 
@@ -219,6 +219,8 @@ def _whole(ws: Workspace, request: Get, caller: Caller) -> RecordView:
     content = targets.bytes_at(ws, row.path)
     if content is None:
         raise targets.missing(head)
+    if files.content_hash(content) != row.hash:
+        content = ws.bytes_of(head) or content  # a writer is at work: answer what is published
     _, record = targets.read(row.path, content, head)
     reasons = [
         Why(code=r.code, record=r.record, message=r.message)

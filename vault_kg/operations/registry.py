@@ -123,6 +123,7 @@ def call(
             scope=found.scope,
         )
     request = read_arguments(found, arguments)
+    workspace.database.check_present()
     result = found.handler(workspace, request, caller)
     return result.model_dump(mode="json", by_alias=True)
 

@@ -134,6 +134,8 @@ class Workspace:
             self.job = None
         if rows.last_seq(self.database) != before:
             self.outbox.drain()
+        elif rows.queue_state(self.database)[0]:
+            self.outbox.drain(wait=0)
         self._note_vocabularies(groups(self.database))
         return report
 

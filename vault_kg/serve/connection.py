@@ -205,4 +205,5 @@ class Reporter:
             return
         self._next = now + FRAME_SECONDS
         frame = rpc.progress(self._call, done, total, what)
-        self._sending = asyncio.run_coroutine_threadsafe(self._client.send(frame), self._loop)
+        if not self._loop.is_closed():
+            self._sending = asyncio.run_coroutine_threadsafe(self._client.send(frame), self._loop)

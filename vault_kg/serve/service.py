@@ -35,7 +35,7 @@ log = logging.getLogger(__name__)
 STOP_SECONDS = 30.0
 """How long calls may still take when the service stops; then long ones end at their next step."""
 
-LOOK_SECONDS = 0.2
+LOOK_SECONDS, LOOK_IDLE_SECONDS = 0.2, 1.0
 READERS, WRITERS = 8, 8
 SWITCH_SECONDS = 0.0005
 """How long a thread computes before another has its turn: ten times more often than usual, so that
@@ -215,7 +215,7 @@ class Service:
     async def _look_around(self) -> None:
         """Notice clients that hung up while they are served, and that nobody can find us now."""
         while True:
-            await asyncio.sleep(LOOK_SECONDS)
+            await asyncio.sleep(LOOK_SECONDS if self._clients else LOOK_IDLE_SECONDS)
             _note_who_hung_up([c for c in self._clients.values() if c.is_busy])
             if not self._endpoint.is_reachable():
                 log.error("the endpoint was removed, so that no client can connect; stopping")

@@ -39,13 +39,13 @@ class Graph(VaultBox):
         )  # fmt: skip
         return str(done["edge_uuid"])
 
-    def pointer(self, source: str, group: str, name: str, **more: Any) -> dict[str, Any]:
+    def pointer(self, source: str, group: str, called: str, /, **more: Any) -> dict[str, Any]:
         """Add an edge from an entity of main to one that another group has by name."""
         return self.ask(
             "add_cross_group_edge",
             **{
                 "name": "relates to", "source": {"uuid": source}, "fact": "They relate.",
-                "target": {"source_group_id": group, "endpoint_name": name},
+                "target": {"source_group_id": group, "endpoint_name": called},
             } | more,
         )  # fmt: skip
 

@@ -221,8 +221,8 @@ def _cited_by_pages(
     found: dict[str, dict[str, Source]] = {}
     for page_id, source_id in pairs:
         if source_id in known:
-            page = page_id if page_id in ids else _final(chains, page_id)
-            found.setdefault(page, {})[source_id] = known[source_id]
+            for page in {page_id, _final(chains, page_id)} & ids:
+                found.setdefault(page, {})[source_id] = known[source_id]
     return {
         page: sorted(cited.values(), key=lambda s: (s.recorded_at, s.id), reverse=True)
         for page, cited in found.items()
