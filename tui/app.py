@@ -95,6 +95,7 @@ class ReviewApp(App[None]):
     CSS = """
     Screen { background: $background; }
     Toast { max-width: 70; }
+    * { border-title-color: $foreground; border-subtitle-color: $foreground 70%; }
     """
 
     def __init__(self, desk: Desk) -> None:

@@ -6,9 +6,11 @@ A newer question of the same group replaces an older one, whose answer is then d
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import suppress
 from typing import TYPE_CHECKING, TypeVar, cast
 
 from textual.app import ScreenStackError
+from textual.css.query import NoMatches
 from textual.dom import DOMNode, NoScreen
 
 from tui.desk import Desk
@@ -55,7 +57,8 @@ def ask(
             _turn_down(node, Unavailable(f"what was asked cannot be read: {said}"), otherwise)
             return
         if _is_there(node):
-            then(answer)
+            with suppress(NoMatches):  # its parts are being closed, as when the app ends
+                then(answer)
 
     node.run_worker(run(), group=group, exclusive=True, exit_on_error=True)
 

@@ -123,6 +123,8 @@ def _body(diff: str) -> list[str]:
 def _cell(side: tuple[str, str] | None, room: int) -> Content:
     if side is None:
         return Content(" " * room)
+    if side[0] == "@":
+        return content("".join(side), "dim").truncate(room, ellipsis=True, pad=True)
     return _drawn(*side).truncate(room, ellipsis=True, pad=True)
 
 

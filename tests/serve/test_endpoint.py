@@ -5,6 +5,7 @@ import socket
 import subprocess
 import sys
 import tempfile
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -26,11 +27,18 @@ def private(tmp_path: Path) -> Path:
 
 
 @pytest.fixture
-def long_folder() -> Path:
+def long_folder() -> Iterator[Path]:
     with tempfile.TemporaryDirectory(prefix="vault-kg-test-") as name:
         deep = Path(name) / ("a-rather-long-name-" * 5) / ("another-long-name-" * 5)
         deep.mkdir(parents=True)
         yield deep
+
+
+@pytest.fixture
+def open_folder() -> Iterator[Path]:
+    with tempfile.TemporaryDirectory(prefix="vault-kg-test-") as name:
+        Path(name).chmod(0o777)
+        yield Path(name)
 
 
 def test_the_endpoint_file_names_the_address_while_it_is_served(private: Path) -> None:
@@ -125,10 +133,8 @@ def test_the_other_side_of_our_own_socket_is_trusted() -> None:
 
 
 @pytest.mark.skipif(os.getuid() != 0, reason="only root can become another user")
-def test_a_client_does_not_talk_to_the_service_of_another_user(tmp_path: Path) -> None:
-    place = Path(tempfile.mkdtemp(prefix="vault-kg-test-"))
-    place.chmod(0o777)
-    address = str(place / "false.sock")
+def test_a_client_does_not_talk_to_the_service_of_another_user(open_folder: Path) -> None:
+    address = str(open_folder / "false.sock")
     script = (
         "import os, socket, sys\n"
         "os.setuid(65534)\n"

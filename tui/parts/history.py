@@ -67,7 +67,7 @@ class HistoryPart(Vertical):
         elif not revision["diff"]:
             shown.update("(the bytes of this revision or of the one before are not kept)")
         elif self._two_columns():
-            shown.update(diff.sides(revision["diff"], max(40, self.size.width - 5)))
+            shown.update(diff.sides(revision["diff"], max(40, self.size.width - 8)))
         else:
             shown.update(diff.unified(revision["diff"]))
 

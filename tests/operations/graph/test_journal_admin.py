@@ -75,7 +75,9 @@ def test_there_are_no_vectors_to_strip(graph: Graph) -> None:
     filled(graph)
     with graph.nothing_changes():
         done = graph.ask("strip_wal_embeddings", dry_run=False)
-    assert done["files_rewritten"] == done["bytes_before"] == 0 and "never vectors" in done["reason"]
+    assert (
+        done["files_rewritten"] == done["bytes_before"] == 0 and "never vectors" in done["reason"]
+    )
 
 
 def test_embedding_without_a_model_is_refused_and_counted_in_a_rehearsal(graph: Graph) -> None:

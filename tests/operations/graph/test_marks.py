@@ -27,7 +27,9 @@ def test_a_mark_is_a_position_and_a_git_reference(graph: Graph) -> None:
     assert view["reachable"] and view["seq"] == made["seq"]
     assert view["wal_min_seq"] == made["seq"] and view["wal_max_seq"] == graph.position
     assert marks(graph, "other") == {}, "marks are of one group"
-    assert graph.git("branch", "--list") == "* main", "the person's branches and tags are left alone"
+    assert graph.git("branch", "--list") == "* main", (
+        "the person's branches and tags are left alone"
+    )
     assert graph.git("tag", "--list") == ""
 
 
