@@ -52,3 +52,13 @@ def vault(folder: Path) -> Iterator[VaultBox]:
     box = VaultBox(folder / "vault")
     yield box
     box.ws.close()
+
+
+@pytest.fixture
+def small(vault: VaultBox) -> VaultBox:
+    ada = vault.page("Ada Lovelace", summary="Wrote the notes.", tags=["mathematics"])
+    vault.page("Analytical Engine", "Project", body="A mill and a store. See [[Nowhere]].")
+    vault.claim(ada, "Ada wrote the notes.")
+    vault.put("notes/idea.md", "# An idea\n\nOf looms.\n")
+    vault.scan()
+    return vault

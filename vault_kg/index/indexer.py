@@ -100,7 +100,7 @@ class Indexer:
         listing = walk.walk(self._vault.root)
         digest = listing.digest()
         report = ScanReport(listing.count, problems=listing.problems)
-        if settings.get(self._db, _LISTING) != digest:
+        if listing.problems or settings.get(self._db, _LISTING) != digest:
             changed, removed = self._compare(listing)
             self._note_problems(listing)
             total = len(changed) + len(removed)

@@ -27,7 +27,9 @@ WORTHWHILE = 400
 """Fewer files are parsed sooner than processes start."""
 
 MOST = 4
-_CHUNK = 100
+CHUNK = 100
+"""Files asked of a process at a time."""
+
 _LENGTH = struct.Struct(">Q")
 
 
@@ -41,7 +43,7 @@ class Readers:
     """Running processes that read files of one vault; used by one thread."""
 
     def __init__(self, root: Path, count: int) -> None:
-        self._processes = [_start(root) for _ in range(count)]
+        self._processes = [start(root) for _ in range(count)]
         self._free: SimpleQueue[subprocess.Popen[bytes]] = SimpleQueue()
         for process in self._processes:
             self._free.put(process)
@@ -80,7 +82,7 @@ class Readers:
             process.communicate()
 
     def _submit(self, batch: Sequence[Asked]) -> list[Future[bytes]]:
-        chunks = (batch[start : start + _CHUNK] for start in range(0, len(batch), _CHUNK))
+        chunks = (batch[start : start + CHUNK] for start in range(0, len(batch), CHUNK))
         return [self._threads.submit(self._ask, chunk) for chunk in chunks]
 
     def _ask(self, chunk: Sequence[Asked]) -> bytes:
@@ -98,7 +100,8 @@ class Readers:
 _NOTHING = pickle.dumps({})
 
 
-def _start(root: Path) -> subprocess.Popen[bytes]:
+def start(root: Path) -> subprocess.Popen[bytes]:
+    """Start a process that reads files of a vault."""
     ours = os.fspath(Path(__file__).resolve().parents[2])
     known = os.environ.get("PYTHONPATH")
     environment = dict(os.environ, PYTHONPATH=os.pathsep.join([ours, *([known] if known else [])]))

@@ -89,10 +89,11 @@ class Listing:
 
 @dataclass(frozen=True)
 class _Rule:
-    """One `.gitignore`: the folder it stands in, and its patterns."""
+    """One `.gitignore`: the folder it stands in, and its patterns, the last one first."""
 
     prefix: str
-    spec: GitIgnoreSpec
+    patterns: Sequence[tuple[re.Pattern[str], bool]]
+    """Each with whether it excludes what it matches, or takes it back in."""
     any_pattern: re.Pattern[str]
     """Matches whatever one of the patterns may match; most paths it does not."""
 
@@ -229,20 +230,24 @@ def _rules(absolute: str, prefix: str) -> list[_Rule]:
         text = Path(absolute, ".gitignore").read_text(encoding="utf-8", errors="replace")
     except OSError:
         return []
-    spec = GitIgnoreSpec.from_lines(text.splitlines())
-    sources = [p.regex.pattern for p in spec.patterns if p.regex is not None]
-    if not sources:
+    read = GitIgnoreSpec.from_lines(text.splitlines()).patterns
+    patterns = [(p.regex, bool(p.include)) for p in reversed(read) if p.regex is not None]
+    if not patterns:
         return []
-    unnamed = (source.replace("(?P<ps_d>", "(?:") for source in sources)
-    return [_Rule(prefix, spec, re.compile("|".join(unnamed)))]
+    unnamed = (regex.pattern.replace("(?P<ps_d>", "(?:") for regex, _ in patterns)
+    return [_Rule(prefix, patterns, re.compile("|".join(unnamed)))]
 
 
 def _excluded(rules: Sequence[_Rule], path: str) -> bool:
-    """Apply the nearest `.gitignore` that says anything of a path."""
+    """Apply the nearest `.gitignore` that says anything of a path; a folder's ends with a slash.
+
+    What lies in a folder that is excluded is never asked for, so that a pattern has to match all of
+    the path, and not only a folder above.
+    """
     for rule in reversed(rules):
         inside = path[len(rule.prefix) :]
         if rule.any_pattern.match(inside):
-            outcome = rule.spec.check_file(inside).include
-            if outcome is not None:
-                return outcome
+            for regex, excludes in rule.patterns:
+                if regex.fullmatch(inside):
+                    return excludes
     return False

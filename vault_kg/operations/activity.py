@@ -70,7 +70,7 @@ class ActivityView(Model):
     next_cursor: str | None = None
 
 
-@operation("read", ActivityView)
+@operation("read", ActivityView, toolset="ui")
 def knowledge_activity(ws: Workspace, request: Activity, caller: Caller) -> ActivityView:
     """List what was done lately, newest first, from the journal.
 

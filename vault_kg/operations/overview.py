@@ -122,7 +122,7 @@ class Conflicts(Model):
     count: int
 
 
-@operation("read", Conflicts)
+@operation("read", Conflicts, toolset="ui")
 def knowledge_conflicts(
     ws: Workspace,
     request: ListConflicts,
@@ -146,7 +146,7 @@ def knowledge_conflicts(
     return Conflicts(conflicts=found, count=len(found))
 
 
-@operation("read", Shelves)
+@operation("read", Shelves, toolset="ui")
 def knowledge_shelves(ws: Workspace, request: AskShelves, caller: Caller) -> Shelves:
     """Count the records of each partition by kind and type."""
     wanted = Filter(
@@ -157,7 +157,7 @@ def knowledge_shelves(ws: Workspace, request: AskShelves, caller: Caller) -> She
     )
 
 
-@operation("read", Browsed)
+@operation("read", Browsed, toolset="ui")
 def knowledge_browse(ws: Workspace, request: Browse, caller: Caller) -> Browsed:
     """List records and notes by title, optionally those whose title or path contains a text.
 
@@ -192,7 +192,7 @@ def knowledge_browse(ws: Workspace, request: Browse, caller: Caller) -> Browsed:
     )  # fmt: skip
 
 
-@operation("read", Sources)
+@operation("read", Sources, toolset="ui")
 def knowledge_sources(ws: Workspace, request: ListSources, caller: Caller) -> Sources:
     """List the retained sources by file name; knowledge_source reads one."""
     position = paging.decode(request, request.cursor)
