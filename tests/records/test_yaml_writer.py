@@ -32,7 +32,7 @@ WORDS = """yes no on off y n Y N true True TRUE false null Null ~ 1.10 0755 0o17
 1e3 1.5e3 .5 5. +1 -1 .inf -.inf .nan 12:30 1:30:45 190:20:30.15 2024-01-05 2024-1-5 2024-13-45 <<
 = 2024-01-05T10:00:00Z ... --- - ? : a: :a a:b # a#b #a @a `a %a !a &a *a |a >a {a} [a] a,b 'a "a
 a'b a"b \\ // http://a.b/c?d=e#f C++ 3-7 a-b v1.2.3 email:ada@example.org $x ^ ( ) ; 1,000 0.1.2
-1__0 +_ 0x_f 0_o7""".split()  # noqa: SIM905 (quotes hide the words)
+1__0 +_ 0x_f 0_o7""".split()
 PHRASES = [
     "",
     " ",

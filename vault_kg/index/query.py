@@ -39,7 +39,7 @@ STOPWORDS: Final = frozenset(
     isn't it it's its me my of on or our she shouldn't so than that that's the their them then these
     they this those to us was wasn't we were weren't what what's when where which who whom whose why
     with won't wouldn't you your
-    """.split()  # noqa: SIM905  a list of words reads better as words
+    """.split()
 )
 """English words that say nothing of what is looked for; they count where nothing else was asked."""
 

@@ -33,7 +33,7 @@ knowledge_add_cross_group_edge knowledge_rebind_pointers knowledge_dump_wal
 knowledge_strip_wal_embeddings knowledge_prepare_checkpoint knowledge_wal_mark_create
 knowledge_wal_mark_list knowledge_wal_mark_delete knowledge_rebuild_from_wal
 knowledge_build_indices knowledge_recover knowledge_recover_full knowledge_close
-""".split()  # noqa: SIM905 - a list of words reads better as words
+""".split()
 
 SCOPES = {
     "read": "status find_entities resolve_entity find_relationships get_episodes get_nodes_by_group "
