@@ -38,8 +38,8 @@ check: setup  ## formatting, lint and types
 docs: setup  ## write the generated pages of docs/reference
 	@$(BIN)/python scripts/reference.py
 
-bench: setup  ## run the benchmarks and write docs/benchmarks.md
-	@$(BIN)/python benchmarks/run.py
+bench: setup  ## run the benchmarks that need no data of others
+	@for b in startup commit embedding; do $(BIN)/python benchmarks/$$b.py; done
 
 clean:  ## remove the environment and what tests and demo left
 	rm -rf $(VENV) state/demo .pytest_cache .mypy_cache .ruff_cache .hypothesis

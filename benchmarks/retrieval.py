@@ -105,7 +105,7 @@ def cranfield(data: Path) -> Collection:
     queries = re.findall(r"\.I \d+\n\.W\n(.*?)(?=\n\.I |\Z)", (data / "cran.qry").read_text(), re.S)
     relevant: dict[int, set[str]] = {}
     for line in (data / "cranqrel").read_text().splitlines():
-        query, document, grade = (line.split() + ["0"])[:3]
+        query, document, grade = [*line.split(), "0"][:3]
         if 1 <= int(grade) <= 4:
             relevant.setdefault(int(query), set()).add(document)
     questions = [

@@ -91,6 +91,9 @@ WRONG: dict[str, Any] = {
 }  # fmt: skip
 
 
+LIKE_ANY_TEXT = ("path", "an id", "note", "list text", "object text")
+
+
 @pytest.mark.parametrize("name", OPERATIONS)
 def test_any_value_of_any_key_is_answered_or_refused_with_a_typed_error(
     shared: VaultBox, folder: Path, name: str
@@ -101,6 +104,8 @@ def test_any_value_of_any_key_is_answered_or_refused_with_a_typed_error(
     valid, files = example(name, known_ids(box)), box.files()
     for key in properties:
         for what, value in WRONG.items():
+            if not reads and what in LIKE_ANY_TEXT:
+                continue  # each would be one more record
             arguments = {**copy.deepcopy(valid), key: value}
             if "requestId" in properties and key != "requestId":
                 arguments["requestId"] = box.new_request()

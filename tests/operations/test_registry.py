@@ -57,7 +57,7 @@ def test_the_required_keys_are_those_of_the_contract(name: str) -> None:
 @pytest.mark.parametrize("name", OPERATIONS)
 def test_an_operation_says_what_it_does_and_what_it_takes(name: str) -> None:
     found = OPERATIONS[name]
-    assert 40 < len(found.description) < 900 and found.description.endswith(".")
+    assert 30 < len(found.description) < 900 and found.description.endswith(".")
     assert found.request.model_config["extra"] == "forbid"
     schema = found.request.model_json_schema(by_alias=True)
     json.dumps(schema)

@@ -213,7 +213,19 @@ TYPED = st.text(max_size=60) | st.lists(
     st.sampled_from(
         [
             *"\"'()*^:-+{\n\x00\ud800😀",
-            *"AND OR NOT NEAR( tag: type:x title:kiwi kiwi 链接 naïve v1.2.3".split(),
+            *[
+                "AND",
+                "OR",
+                "NOT",
+                "NEAR(",
+                "tag:",
+                "type:x",
+                "title:kiwi",
+                "kiwi",
+                "链接",
+                "naïve",
+                "v1.2.3",
+            ],
         ]
     ),
     max_size=12,

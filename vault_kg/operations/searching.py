@@ -9,7 +9,8 @@ from pydantic import Field
 
 from vault_kg.index.listing import Filter
 from vault_kg.index.query import Query, parse_query
-from vault_kg.operations import paging
+from vault_kg.operations import asof, paging
+from vault_kg.operations.asof import AsOf
 from vault_kg.operations.base import Cursor, Line, Lines, Model, Request
 from vault_kg.operations.caller import Caller
 from vault_kg.operations.registry import operation
@@ -19,6 +20,7 @@ from vault_kg.records import names
 if TYPE_CHECKING:
     from vault_kg.index.search import Ranked, Shown
     from vault_kg.index.vectors import Compared
+    from vault_kg.state.database import Database
 
 Mode = Literal["hybrid", "text", "semantic"]
 
@@ -46,6 +48,7 @@ class Search(Request):
     mode: Mode = "hybrid"
     include_notes: bool = True
     per_record: bool = Field(True, description="Only the best passage of each record.")
+    as_of: AsOf | None = Field(None, description="Search the records as they stood, by words.")
 
 
 class Evidence(Model):
@@ -97,6 +100,7 @@ class Hits(Model):
     total: int
     next_cursor: str | None = None
     semantic: Semantic
+    as_of: dict[str, Any] | None = None
 
 
 @operation("read", Hits)
@@ -109,6 +113,8 @@ def knowledge_search(ws: Workspace, request: Search, caller: Caller) -> Hits:
     query = parse_query(request.query)
     wanted = _filter(ws, request, query, caller)
     start = paging.offset(request, request.cursor) or 0
+    if request.as_of is not None:
+        return _as_of(ws, request, query, wanted, start)
     found = answer(
         ws,
         query,
@@ -117,14 +123,46 @@ def knowledge_search(ws: Workspace, request: Search, caller: Caller) -> Hits:
         floor=request.min_similarity,
         per_record=request.per_record,
     )
-    shown = found.page(ws, start, request.limit)
+    shown = found.page(ws.database, start, request.limit)
+    return _hits(request, shown, start, found.total, found.semantic)
+
+
+def _as_of(ws: Workspace, request: Search, query: Query, wanted: Filter, start: int) -> Hits:
+    """Search the records as they stood at another moment; their vectors are not kept."""
+    from vault_kg.index import past, search
+
+    assert request.as_of is not None
+    stood, said = asof.snapshot(ws, request.as_of)
+    records = (
+        past.Stood(one.revision.path, content, one.revision.revision, one.revision.lifecycle,
+                   one.eligible)
+        for one in stood
+        if (content := ws.bytes_of(one.revision)) is not None
+    )  # fmt: skip
+    semantic = Semantic(state="off", reason="what stood at another time is searched by words")
+    with past.index(records) as db:
+        ranked = search.rank(db, query, wanted, None, per_record=request.per_record)
+        answered = Answer(query, ranked, None, semantic)
+        shown = answered.page(db, start, request.limit)
+    return _hits(request, shown, start, ranked.total, semantic, said)
+
+
+def _hits(
+    request: Search,
+    shown: list[Shown],
+    start: int,
+    total: int,
+    semantic: Semantic,
+    as_of: dict[str, Any] | None = None,
+) -> Hits:
     end = start + len(shown)
     return Hits(
         hits=[_view(s) for s in shown],
         count=len(shown),
-        total=found.total,
-        next_cursor=paging.encode(request, [end]) if shown and end < found.total else None,
-        semantic=found.semantic,
+        total=total,
+        next_cursor=paging.encode(request, [end]) if shown and end < total else None,
+        semantic=semantic,
+        as_of=as_of,
     )
 
 
@@ -142,12 +180,11 @@ class Answer:
         """How many answers there are."""
         return self.ranked.total
 
-    def page(self, ws: Workspace, start: int, limit: int) -> list[Shown]:
+    def page(self, db: Database, start: int, limit: int) -> list[Shown]:
         """Return a part of the answers, best first, as they are shown."""
         from vault_kg.index import search
 
-        hits = self.ranked.page(ws.database, start, limit)
-        return search.show(ws.database, self.query, hits)
+        return search.show(db, self.query, self.ranked.page(db, start, limit))
 
 
 def answer(

@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Container
+from itertools import chain, count
 
 MAX_SLUG = 60
 
@@ -62,10 +63,11 @@ def free_stem(stem: str, record_id: str, taken: Container[str]) -> str:
         record_id: the record that the file is for.
         taken: `file_key`s of the stems in the folder; case and Unicode form are folded there.
     """
-    if file_key(stem) not in taken:
-        return stem
-    candidate = f"{stem}-{short(record_id)}"
-    return candidate if file_key(candidate) not in taken else f"{stem}-{record_id[3:]}"
+    every = chain(
+        (stem, f"{stem}-{short(record_id)}", f"{stem}-{record_id[3:]}"),
+        (f"{stem}-{record_id[3:]}-{n}" for n in count(2)),
+    )
+    return next(candidate for candidate in every if file_key(candidate) not in taken)
 
 
 def file_key(name: str) -> str:

@@ -37,7 +37,7 @@ def knowledge_query_cypher(
     request: QueryCypher,
     caller: Caller,
 ) -> Rows:
-    """Query the graph in Cypher, reading only."""
+    """Query the graph in Cypher, reading only; needs an extra and a scope of its own."""
     raise Unavailable(
         "Cypher needs the extra `cypher`, which this version of vault-kg does not have yet; "
         "knowledge_list_entities, knowledge_list_relationships and knowledge_get_entity_neighbors "

@@ -102,7 +102,7 @@ def ranked(
     filtered = replace(filtered, tags=tags or None)
     start = paging.offset(request, request.cursor) or 0
     found = searching.answer(ws, query, filtered, floor=floor, per_record=per_record)
-    shown = found.page(ws, start, request.num_results)
+    shown = found.page(ws.database, start, request.num_results)
     following = start + len(shown)
     more = bool(shown) and following < found.total
     return Ranking(
