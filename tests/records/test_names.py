@@ -12,7 +12,10 @@ from vault_kg.records import ids, names
 
 TITLES = st.one_of(
     st.text(max_size=80),
-    st.text(alphabet="aAéÉßıİſΣςσ-_. /\\:*?\"<>|#[]()ﬁ①Ⅳ数东中ا 🎉\u200b\u200e\u202e\u0301\n\t\0", max_size=40),
+    st.text(
+        alphabet='aAéÉßıİſΣςσ-_. /\\:*?"<>|#[]()ﬁ①Ⅳ数东中ا 🎉\u200b\u200e\u202e\u0301\n\t\0',
+        max_size=40,
+    ),
     st.sampled_from(["CON", "con.txt", "nul", "LPT1", "COM9.md", "..", ".", "", "index", "ReadMe"]),
     st.text(min_size=100, max_size=400),
 )

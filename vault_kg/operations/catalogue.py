@@ -26,6 +26,7 @@ MODULES = (
     "graph.passages",
     "graph.pointers",
     "graph.rebinding",
+    "graph.rebuilding",
     "graph.recovery",
     "graph.relation_types",
     "graph.relationships",

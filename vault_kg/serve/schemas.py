@@ -42,7 +42,7 @@ _CLAUSE = re.compile(r"[:;] ")
 _SHARED = frozenset({"requestId", "id", "expectedRevision", "expectedHash"})
 """Described in the instructions, not in each tool."""
 
-_UNLISTED = frozenset({"expectedVaultId"})
+_UNLISTED = frozenset({"expectedVaultId", "expected_vault_id"})
 """Accepted by every change and named in the instructions only."""
 
 

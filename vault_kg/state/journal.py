@@ -276,6 +276,19 @@ def last_hash(db: Database, path: str) -> str | None:
     return found
 
 
+def last_files(db: Database, prefix: str) -> list[tuple[int, str, str | None]]:
+    """Return (entry, path, hash) of what published entries last gave each path that begins so.
+
+    The hash is None where the last one removed the file.
+    """
+    rows = db.rows(
+        "SELECT max(seq), path, after_hash FROM journal_file JOIN journal USING (seq) "
+        "WHERE substr(path, 1, length(?1)) = ?1 AND state = 'published' GROUP BY path ORDER BY path",
+        (prefix,),
+    )
+    return [(seq, path, after_hash) for seq, path, after_hash in rows]
+
+
 def _one(db: Database, condition: str, value: Any) -> Entry | None:
     row = db.row(f"SELECT {_COLUMNS} FROM journal WHERE {condition}", (value,))
     return _entry(row) if row else None

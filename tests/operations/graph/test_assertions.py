@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
@@ -46,6 +47,12 @@ def test_kind_and_group_are_part_of_the_identity(graph: Graph) -> None:
     assert len(uuids) == 4 and len(graph.nodes()) == 4
     kinds = {n["kind"] for n in graph.nodes(group_ids=["main"])}
     assert kinds == {"Entity", "Topic", "Channel"}
+
+
+def test_many_at_once_make_one_entity(graph: Graph) -> None:
+    with ThreadPoolExecutor(8) as pool:
+        uuids = set(pool.map(lambda n: graph.entity("Ada", summary=f"{n % 2}"), range(16)))
+    assert len(uuids) == len(graph.nodes()) == 1
 
 
 def test_near_names_are_never_one_entity(graph: Graph) -> None:

@@ -76,7 +76,6 @@ NOT_YET: dict[str, dict[str, Any]] = {
     "query_cypher": {"query": "MATCH (n) RETURN n"},
     "reprocess_entity_types": {"group_id": "main"},
     "reprocess_relation_types": {"group_id": "main"},
-    "rebuild_from_wal": {},
 }
 
 

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import dataclasses
 from typing import Any
 
 import pytest
 
+from tests.operations.builder import ANYBODY
 from tests.operations.graph.graphs import Graph
-from vault_kg.errors import InvalidArgument, NotFound
+from vault_kg.errors import Cancelled, InvalidArgument, NotFound
 
 COUNTED = ("deleted_uuids", "withdrawn", "updated", "kept", "foreign_citations")
 
@@ -141,6 +143,18 @@ def test_without_groups_nothing_is_ever_deleted(
     key = "source_file" if name == "delete_by_source" else "chunk_id"
     refused = graph.refusal(name, **{key: "a.md"}, **groups)
     assert isinstance(refused, InvalidArgument) and "group_ids" in refused.message
+
+
+def test_it_tells_how_far_it_is_and_can_be_taken_back(graph: Graph) -> None:
+    page, one = graph.page("Ada"), graph.source("One.\n")
+    for number in range(3):
+        graph.claim(page, f"Claim {number}.", evidence=[{"source": one}])
+    said: list[tuple[int, int, str]] = []
+    caller = dataclasses.replace(ANYBODY, report=lambda *told: said.append(told))
+    graph.ask("delete_episode", caller, episode_uuid=one, dry_run=True)
+    assert said == [(0, 3, "withdrawing")]
+    gone = dataclasses.replace(ANYBODY, cancelled=lambda: True)
+    assert isinstance(graph.refusal("delete_episode", gone, episode_uuid=one), Cancelled)
 
 
 def test_an_unknown_episode_is_an_error(graph: Graph) -> None:

@@ -46,6 +46,18 @@ def test_a_name_is_taken_until_it_is_deleted(graph: Graph) -> None:
     assert set(marks(graph)) == {"m"}
 
 
+def test_marks_page_by_name(graph: Graph) -> None:
+    for name in ("b", "a", "c", "aa"):
+        graph.ask("wal_mark_create", name=name)
+    first = graph.ask("wal_mark_list", num_results=3)
+    rest = graph.ask("wal_mark_list", num_results=3, cursor=first["next_cursor"])
+    assert [m["name"] for m in (*first["checkpoints"], *rest["checkpoints"])] == [
+        "a", "aa", "b", "c",
+    ]  # fmt: skip
+    assert (first["count"], first["total"], rest["next_cursor"]) == (3, 4, None)
+    assert graph.ask("wal_mark_list", name_prefix="a")["total"] == 2
+
+
 @pytest.mark.parametrize("name", ["", "a b", "../x", "ü", "x" * 201, "a/b"])
 def test_a_name_is_plain(graph: Graph, name: str) -> None:
     assert isinstance(graph.refusal("wal_mark_create", name=name), InvalidArgument)

@@ -148,6 +148,22 @@ def test_a_cursor_belongs_to_its_query(graph: Graph, name: str) -> None:
         assert "cursor" in graph.refusal(name, cursor=wrong).message
 
 
+PREFIXED = ["list_entities", "get_nodes_by_group", "list_relationships", "get_edges_by_group",
+            "get_episodes", "get_entities_by_source", "get_entity_neighbors"]  # fmt: skip
+
+
+@pytest.mark.parametrize("name", PREFIXED)
+def test_a_prefix_narrows_before_counting(graph: Graph, name: str) -> None:
+    ada = filled(graph)
+    key, given = GROUPED[name][0], arguments(name, ada)
+    whole = graph.ask(name, **given)
+    first = (whole[key][0]["name"])[:2]
+    some = graph.ask(name, **given, name_prefix=first)
+    wanted = [i["uuid"] for i in whole[key] if i["name"].startswith(first)]
+    assert [i["uuid"] for i in some[key]] == wanted and some["total"] == len(wanted)
+    assert graph.ask(name, **given, name_prefix="zz")["total"] == 0
+
+
 def test_a_request_id_makes_a_change_happen_once(graph: Graph) -> None:
     given = {"name": "Ada", "summary": "First.", "request_id": "mine"}
     first = graph.ask("assert_entity", **given)

@@ -4,10 +4,14 @@ from __future__ import annotations
 
 import threading
 
+import pytest
+
+from tests.operations.builder import ANYBODY
 from tests.operations.graph.graphs import Graph
-from vault_kg.errors import InvalidArgument
+from vault_kg.errors import InvalidArgument, Unavailable
 from vault_kg.operations import inspection
 from vault_kg.operations.caller import Caller
+from vault_kg.serve.keeper import Keeper
 
 SEED_KEYS = {
     "database_path", "embedding_model", "embedding_dim", "entity_count", "relationship_count",
@@ -57,6 +61,22 @@ def test_an_unavailable_vault_has_the_same_keys_and_null_for_what_is_not_known(
         "reason", "recovery_available", "root", "version",
     }  # fmt: skip
     assert told["degraded"] is True and told["entity_count"] is None
+
+
+def test_a_server_answers_for_a_vault_that_cannot_be_opened(graph: Graph) -> None:
+    graph.entity("Ada")
+    keys = set(graph.ask("status"))
+    graph.ws.close()
+    (graph.root / ".vault-kg/state.sqlite").rename(graph.root.parent / "away.sqlite")
+    keeper = Keeper(graph.root, watch=False)
+    told = keeper.call("knowledge_status", {}, ANYBODY)
+    assert set(told) == keys and told["degraded"] is True and "recover" in told["reason"]
+    for name, given, caller in (
+        ("knowledge_list_entities", {}, ANYBODY), ("knowledge_status", {"x": 1}, ANYBODY),
+        ("knowledge_status", {}, Caller("w", scopes=frozenset({"write"}))),
+    ):  # fmt: skip
+        with pytest.raises(Unavailable):
+            keeper.call(name, given, caller)
 
 
 def test_a_vault_that_was_not_looked_at_yet_has_no_counts(graph: Graph) -> None:

@@ -29,6 +29,7 @@ from vault_kg.store import files
 from vault_kg.store.journal import Change, Plan
 from vault_kg.store.paths import DEFAULT_PARTITION
 
+_STEP = 100
 CONFIRM = Field(False, description="Must be true, unless it is a dry run.")
 
 
@@ -142,10 +143,7 @@ def _plan(
 ) -> Plan:
     reason = request.reason or f"the group was cleared: {', '.join(groups)}"
     parts, counted = _Parts(), []
-    for number, group in enumerate(groups):
-        if caller.cancelled():
-            raise writing.cancelled()
-        caller.report(number, len(groups), f"clearing {group}")
+    for group in groups:
         counted.append(_clear_one(ws, caller, group, reason, request.request_id, parts))
     result = {
         "success": True,
@@ -170,7 +168,9 @@ def _clear_one(
 ) -> dict[str, Any]:
     everything = Filter(ws.now(), partitions=[group], lifecycle="all")
     rows = _fresh(ws, Narrow(everything))
-    for each in rows:
+    for number, each in enumerate(rows):
+        if number % _STEP == 0:
+            writing.step(caller, number, len(rows), f"clearing {group}")
         parts.changes += _removal(ws, each)
     sources = episodes.every(ws.database, episodes.Wanted(groups=[group]))
     for source in sources:

@@ -142,9 +142,7 @@ def knowledge_apply_corrections(
     broken, details, skipped = {i.id for i in found.issues}, list[Action](), 0
     entries = [each for each in _seen(ws, found, caller) if each.id not in broken]
     for number, each in enumerate(entries):
-        if caller.cancelled():
-            raise writing.cancelled()
-        caller.report(number, len(entries), each.id)
+        writing.step(caller, number, len(entries), each.id)
         if _is_applied(ws, each):
             skipped += 1
             continue

@@ -184,13 +184,14 @@ def _file(
     """Return a file that is no record: a source, an ontology, or one that was removed."""
     content = file.after
     if content is None and file.after_hash is not None:
-        content = _from_git(ws, entry, file)
+        content = from_git(ws, entry, file)
         if content is None:
             skipped.append({"seq": entry.seq, "path": file.path, "hash": file.after_hash})
     return {"path": file.path, "hash": file.after_hash, **_content(content)}
 
 
-def _from_git(ws: Workspace, entry: Entry, file: FileRow) -> bytes | None:
+def from_git(ws: Workspace, entry: Entry, file: FileRow) -> bytes | None:
+    """Return the bytes that an entry gave a file, as its commit has them, or None."""
     try:
         content = ws.history.read_file(entry.commit_id, file.path) if entry.commit_id else None
     except (NotFound, Unavailable):

@@ -39,15 +39,16 @@ from vault_kg.store.paths import DEFAULT_PARTITION
 
 EntityFields = Annotated[FieldNames, names_of(EntityRow)]
 PROJECTED = "Only these keys of each item."
+NAME_PREFIX = Field(
+    None, description="What the name begins with; case and Unicode form do not matter."
+)
 
 
 class ListEntities(Listing):
     """The entities to list."""
 
     kind: Kind | None = None
-    name_prefix: Prefix | None = Field(
-        None, description="What the name begins with; case and Unicode form do not matter."
-    )
+    name_prefix: Prefix | None = NAME_PREFIX
     num_results: Count = 500
     fields: EntityFields | None = Field(None, description=PROJECTED)
 
@@ -55,6 +56,7 @@ class ListEntities(Listing):
 class NodesByGroup(Listing):
     """The groups to list."""
 
+    name_prefix: Prefix | None = NAME_PREFIX
     num_results: Count = 500
     fields: EntityFields | None = Field(None, description=PROJECTED)
 
@@ -101,6 +103,7 @@ class EntitiesBySource(GraphRequest):
         description="Exactly its id, file name, path, source file or file:chunk.",
     )
     group_ids: GroupIds = None
+    name_prefix: Prefix | None = NAME_PREFIX
     num_results: Count = 100
     cursor: Cursor | None = CURSOR
     include_inactive: bool = INACTIVE
@@ -118,7 +121,7 @@ class NodesOfSource(Nodes):
 def knowledge_list_entities(ws: Workspace, request: ListEntities, caller: Caller) -> Nodes:
     """List entities, the newest first, page by page."""
     wanted = _wanted(ws, caller, request.group_ids, request.kind, request.include_inactive)
-    return _listed(ws, caller, request, Narrow(wanted, prefix_key(request.name_prefix)))
+    return _listed(ws, caller, request, Narrow(wanted))
 
 
 @operation("read", Nodes, toolset="graph")
@@ -212,6 +215,7 @@ def _listed(
     request: ListEntities | NodesByGroup | EntitiesBySource,
     narrow: Narrow,
 ) -> Nodes:
+    narrow = replace(narrow, prefix=prefix_key(request.name_prefix))
     after = position(request, request.cursor)
     with ws.database.snapshot():
         total = graph_rows.count(ws.database, narrow)

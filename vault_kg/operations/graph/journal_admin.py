@@ -191,9 +191,7 @@ def rebuild(ws: Workspace, caller: Caller) -> int:
 
     def tell(done: int, total: int) -> None:
         ws.job = Job("rebuilding", done, total)
-        caller.report(done, total, "indexing")
-        if caller.cancelled():
-            raise writing.cancelled()
+        writing.step(caller, done, total, "indexing")
 
     try:
         with ws.lane.hold(), ws.database.write():

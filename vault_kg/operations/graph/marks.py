@@ -11,9 +11,19 @@ from urllib.parse import quote, unquote
 from pydantic import Field, StringConstraints
 
 from vault_kg.errors import InvalidArgument, NotFound, VaultError
+from vault_kg.operations import paging
+from vault_kg.operations.base import Cursor
 from vault_kg.operations.caller import Caller
 from vault_kg.operations.graph import finding
-from vault_kg.operations.graph.request import GraphModel, GraphRequest, GroupId
+from vault_kg.operations.graph.request import (
+    CURSOR,
+    Count,
+    GraphModel,
+    GraphRequest,
+    GroupId,
+    Listed,
+    Prefix,
+)
 from vault_kg.operations.registry import operation
 from vault_kg.operations.workspace import Workspace
 from vault_kg.state import journal as rows
@@ -37,6 +47,9 @@ class ListMarks(GraphRequest):
     """The group whose marks are listed."""
 
     group_id: GroupId = DEFAULT_PARTITION
+    name_prefix: Prefix | None = Field(None, description="What the name begins with, exactly.")
+    num_results: Count = 500
+    cursor: Cursor | None = CURSOR
 
 
 class DeleteMark(GraphRequest):
@@ -70,12 +83,11 @@ class MarkView(GraphModel):
     created_at: str | None
 
 
-class Marks(GraphModel):
+class Marks(Listed):
     """The marks of a group, by name."""
 
     group_id: str
     checkpoints: list[MarkView]
-    count: int
 
 
 class Unmarked(GraphModel):
@@ -128,6 +140,10 @@ def knowledge_wal_mark_list(ws: Workspace, request: ListMarks, caller: Caller) -
     """List the marks of a group, and whether their positions can still be read."""
     group = request.group_id
     marks = every(ws, group) if caller.sees(group) else {}
+    names = sorted(n for n in marks if n.startswith(request.name_prefix or ""))
+    after = paging.decode(request, request.cursor)
+    rest = [name for name in names if after is None or name > str(after[0])]
+    shown = rest[: request.num_results]
     first, last = rows.span(ws.database, group) if caller.sees(group) else (None, None)
     views = [
         MarkView(
@@ -135,9 +151,12 @@ def knowledge_wal_mark_list(ws: Workspace, request: ListMarks, caller: Caller) -
             reachable=mark.seq is None or (last is not None and mark.seq <= last),
             generation=ws.vault.id, commit=mark.commit, created_at=mark.at,
         )
-        for name, mark in sorted(marks.items())
+        for name, mark in ((name, marks[name]) for name in shown)
     ]  # fmt: skip
-    return Marks(group_id=group, checkpoints=views, count=len(views))
+    return Marks(
+        group_id=group, checkpoints=views, count=len(views), total=len(names),
+        next_cursor=paging.encode(request, [shown[-1]]) if len(rest) > len(shown) else None,
+    )  # fmt: skip
 
 
 @operation("admin", Unmarked, toolset="graph")

@@ -15,8 +15,16 @@ from vault_kg.operations import paging, targets
 from vault_kg.operations.base import Cursor, Id
 from vault_kg.operations.caller import Caller
 from vault_kg.operations.graph import finding
-from vault_kg.operations.graph.relationships import EdgeFields, wanted_edges
-from vault_kg.operations.graph.request import CURSOR, INACTIVE, GraphRequest, GroupIds, Listed
+from vault_kg.operations.graph.relationships import NAME_PREFIX, EdgeFields, wanted_edges
+from vault_kg.operations.graph.request import (
+    CURSOR,
+    INACTIVE,
+    GraphRequest,
+    GroupIds,
+    Listed,
+    Prefix,
+    prefix_key,
+)
 from vault_kg.operations.graph.views import EdgeRow, EntityRow, edge_rows, entity_rows
 from vault_kg.operations.registry import operation
 from vault_kg.operations.workspace import Workspace
@@ -33,6 +41,7 @@ class Neighbours(GraphRequest):
         50, description="Edges, shared between those that lead out and those that lead in."
     )
     group_ids: GroupIds = Field(None, description="Groups of the edges; left out = all, [] = none.")
+    name_prefix: Prefix | None = NAME_PREFIX
     cursor: Cursor | None = CURSOR
     include_inactive: bool = INACTIVE
     fields: EdgeFields | None = Field(None, description="Only these keys of each edge.")
@@ -98,7 +107,11 @@ def _sides(
     """Return what leads out, self-loops among it, and what leads in."""
     wanted = wanted_edges(ws, caller, request.group_ids, request.include_inactive)
     ids = finding.all_ids(ws, center)
-    return Narrow(wanted, sources=ids), Narrow(wanted, targets=ids, not_sources=ids)
+    prefix = prefix_key(request.name_prefix)
+    return (
+        Narrow(wanted, prefix, sources=ids),
+        Narrow(wanted, prefix, targets=ids, not_sources=ids),
+    )
 
 
 def _shares(limit: int, out: int, into: int) -> tuple[int, int]:

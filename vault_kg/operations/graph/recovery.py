@@ -7,16 +7,13 @@ from __future__ import annotations
 
 from typing import Literal
 
-from pydantic import Field, model_validator
-
 from vault_kg.errors import Unavailable
 from vault_kg.index import episodes
 from vault_kg.operations.caller import Caller
-from vault_kg.operations.graph import finding, journal_admin
-from vault_kg.operations.graph.request import GraphModel, GraphRequest, GroupId
+from vault_kg.operations.graph import journal_admin
+from vault_kg.operations.graph.request import GraphModel, GraphRequest
 from vault_kg.operations.registry import operation
 from vault_kg.operations.workspace import Workspace
-from vault_kg.store.paths import DEFAULT_PARTITION
 
 
 class Recover(GraphRequest):
@@ -47,29 +44,6 @@ class RecoveredFull(GraphModel):
     mutations_replayed: int
     episodes_after: int
     indexes_rebuilt: bool
-
-
-class Rebuild(GraphRequest):
-    """The group to rebuild, and how far."""
-
-    group_id: GroupId = DEFAULT_PARTITION
-    from_seq: int = Field(0, ge=0, strict=True)
-    to_seq: int | None = Field(None, ge=0, strict=True, description="Inclusive.")
-    dry_run: bool = False
-    force_clear: bool = False
-
-    @model_validator(mode="after")
-    def _in_order(self) -> Rebuild:
-        if self.to_seq is not None and self.to_seq < self.from_seq:
-            raise ValueError("to_seq must not be less than from_seq")
-        return self
-
-
-class Rebuilt(GraphModel):
-    """What was rebuilt."""
-
-    success: bool
-    group_id: str
 
 
 @operation("admin", Recovered, toolset="graph")
@@ -106,20 +80,3 @@ def knowledge_recover_full(
         success=True, recovery_needed=False, episodes_before=count, mutations_replayed=0,
         episodes_after=count, indexes_rebuilt=False,
     )  # fmt: skip
-
-
-@operation("admin", Rebuilt, toolset="graph", destructive=True)
-def knowledge_rebuild_from_wal(
-    ws: Workspace,
-    request: Rebuild,
-    caller: Caller,
-) -> Rebuilt:
-    """Rebuild a group from its part of the journal."""
-    finding.group_to_write(caller, request.group_id)
-    raise Unavailable(
-        "rebuilding a group from the journal is not part of this version; nothing was changed. A "
-        "lost state is rebuilt by `vault-kg recover`, the index by knowledge_build_indices, a "
-        "deleted file by `vault-kg restore`, and knowledge_get reads any earlier revision",
-        missing="rebuild_from_wal",
-        rpc_code=-32000,
-    )

@@ -178,7 +178,7 @@ def _by_words(ws: Workspace, caller: Caller, group: str, typed: _Typed) -> list[
     ontology, left = ws.ontology(group), []
     for number, each in enumerate(typed.edges):
         if number % _BATCH == 0:
-            _step(caller, number, len(typed.edges), "lexical")
+            writing.step(caller, number, len(typed.edges), "lexical")
         verdict = relation_rules.classify(ontology, _predicate(each), each.row.type)
         if verdict.type is not None and not _joins(ws, each, verdict.type):
             verdict = Verdict("residual")
@@ -207,7 +207,7 @@ def _by_meaning(
     if glosses is None:
         return reason
     for start in range(0, len(left), _BATCH):
-        _step(caller, start, len(left), "embedding_fallback")
+        writing.step(caller, start, len(left), "embedding_fallback")
         part = left[start : start + _BATCH]
         facts, reason = ws.semantics.embed_texts([each.fact for each in part])
         if facts is None:
@@ -228,7 +228,7 @@ def _plan(
     moving = [e for e in typed.edges if typed.wanted.get(e.row.id, e.row.type) != e.row.type]
     for number, each in enumerate(moving):
         if number % _BATCH == 0:
-            _step(caller, number, len(moving), "writing")
+            writing.step(caller, number, len(moving), "writing")
         target = targets.load(ws, caller, each.row.id)
         if target.row.revision != each.row.revision:
             continue  # it was changed since it was looked at
@@ -270,9 +270,3 @@ def _joins(ws: Workspace, each: GraphRow, name: str) -> bool:
         found = catalog.kind_and_type(ws.database, finding.final(ws, end or "") or "")
         kinds.append(found[1] if found else None)
     return ws.ontology(each.row.partition).allows_endpoints(name, *kinds) is None
-
-
-def _step(caller: Caller, done: int, total: int, phase: str) -> None:
-    if caller.cancelled():
-        raise writing.cancelled()
-    caller.report(done, total, phase)

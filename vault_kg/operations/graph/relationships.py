@@ -31,14 +31,13 @@ from vault_kg.operations.workspace import Workspace
 
 EdgeFields = Annotated[FieldNames, names_of(EdgeRow)]
 PROJECTED = "Only these keys of each item."
+NAME_PREFIX = Field(None, description="What the predicate begins with; case does not matter.")
 
 
 class ListRelationships(Listing):
     """The relationships to list."""
 
-    name_prefix: Prefix | None = Field(
-        None, description="What the predicate begins with; case does not matter."
-    )
+    name_prefix: Prefix | None = NAME_PREFIX
     num_results: Count = 1_000
     fields: EdgeFields | None = Field(None, description=PROJECTED)
 
@@ -46,6 +45,7 @@ class ListRelationships(Listing):
 class EdgesByGroup(Listing):
     """The groups to list."""
 
+    name_prefix: Prefix | None = NAME_PREFIX
     num_results: Count = 1_000
     fields: EdgeFields | None = Field(None, description=PROJECTED)
 
@@ -88,14 +88,14 @@ def knowledge_list_relationships(
 ) -> Edges:
     """List relationships with their evidence, the newest first, page by page."""
     wanted = wanted_edges(ws, caller, request.group_ids, request.include_inactive)
-    return _listed(ws, caller, request, Narrow(wanted, prefix_key(request.name_prefix)))
+    return _listed(ws, caller, request, wanted)
 
 
 @operation("read", Edges, toolset="graph")
 def knowledge_get_edges_by_group(ws: Workspace, request: EdgesByGroup, caller: Caller) -> Edges:
     """List the relationships of groups, page by page."""
     wanted = wanted_edges(ws, caller, request.group_ids, request.include_inactive)
-    return _listed(ws, caller, request, Narrow(wanted))
+    return _listed(ws, caller, request, wanted)
 
 
 @operation("read", EdgesRead, toolset="graph")
@@ -150,8 +150,9 @@ def wanted_edges(ws: Workspace, caller: Caller, groups: list[str] | None, inacti
 
 
 def _listed(
-    ws: Workspace, caller: Caller, request: ListRelationships | EdgesByGroup, narrow: Narrow
+    ws: Workspace, caller: Caller, request: ListRelationships | EdgesByGroup, wanted: Filter
 ) -> Edges:
+    narrow = Narrow(wanted, prefix_key(request.name_prefix))
     after = position(request, request.cursor)
     with ws.database.snapshot():
         total = graph_rows.count(ws.database, narrow)

@@ -10,7 +10,7 @@ from vault_kg.index import graph_rows
 from vault_kg.index.graph_rows import GraphRow
 from vault_kg.operations import drafts, targets
 from vault_kg.operations.caller import Caller
-from vault_kg.operations.graph import finding, withdrawing
+from vault_kg.operations.graph import finding, withdrawing, writing
 from vault_kg.operations.workspace import Workspace
 from vault_kg.records.frontmatter import REMOVE
 from vault_kg.state import revisions
@@ -19,6 +19,7 @@ from vault_kg.store.journal import EDITOR, Change
 from vault_kg.store.sources import Source
 
 _HISTORY = 10_000
+_STEP = 100
 
 
 @dataclass
@@ -55,7 +56,9 @@ def without(
     ours = [each for each in citing if each.row.partition in groups and _is_open(each)]
     bare = {each.row.id for each in ours if _is_bare(each, ids)}
     stays = _staying(ws, [each for each in ours if each.row.id in bare])
-    for each in ours:
+    for number, each in enumerate(ours):
+        if number % _STEP == 0:
+            writing.step(caller, number, len(ours), "withdrawing")
         item = {"uuid": each.row.id, "kind": each.row.kind, "name": each.row.title}
         target = targets.load(ws, caller, each.row.id)
         if each.row.id in bare and each.row.id not in stays:

@@ -78,6 +78,17 @@ def carry_out(
     }
 
 
+def step(caller: Caller, done: int, total: int, what: str) -> None:
+    """Tell how far something long is, between two of its steps.
+
+    Raises:
+        Cancelled: the caller has taken it back.
+    """
+    if caller.cancelled():
+        raise cancelled()
+    caller.report(done, total, what)
+
+
 def cancelled() -> Cancelled:
     """Return the error of a change that the caller took back in time."""
     return Cancelled("it was taken back by the caller; nothing was changed")
