@@ -25,7 +25,7 @@ class Expected:
     lifecycle: str = "active"
     successor: str | None = None
     superseded: bool = False
-    copies: set[str] = field(default_factory=set)
+    copies: dict[str, bytes] = field(default_factory=dict)
     collapsed: set[str] = field(default_factory=set)
     """Relationships that the merge of this page made ones of a page with itself."""
     versions: list[bytes] = field(default_factory=list)
