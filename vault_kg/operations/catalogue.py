@@ -18,6 +18,7 @@ MODULES = (
     "graph.dump",
     "graph.entities",
     "graph.episodes",
+    "graph.facts",
     "graph.ingestion",
     "graph.journal_admin",
     "graph.marks",

@@ -1,4 +1,4 @@
-"""Direct assertion: one entity or one relationship, with the request itself as its evidence.
+"""Direct assertion of an entity, with the request itself as its evidence.
 
 What is asserted is found by its identity and brought to what the request says; what equals what
 stands changes nothing. What the request leaves out stays, null clears, and attributes that are sent
@@ -11,13 +11,12 @@ from typing import Any
 
 from pydantic import Field
 
-from vault_kg.errors import Ambiguous, InvalidArgument, LifecycleRefused, NotFound
+from vault_kg.errors import Ambiguous, InvalidArgument, LifecycleRefused
 from vault_kg.index.catalog import Row
-from vault_kg.operations import base, drafts, save, targets
-from vault_kg.operations.base import Id, Line, Lines, Text
+from vault_kg.operations import base, drafts, save
+from vault_kg.operations.base import Id, Lines, Text
 from vault_kg.operations.caller import Caller
-from vault_kg.operations.graph import edges, finding, writing
-from vault_kg.operations.graph.edges import End
+from vault_kg.operations.graph import finding, writing
 from vault_kg.operations.graph.request import EntityName, GraphWrite, GroupId, Kind, Written
 from vault_kg.operations.graph.writing import Evidence
 from vault_kg.operations.registry import operation
@@ -29,7 +28,7 @@ from vault_kg.records.ontology_types import ROOT_TYPE
 from vault_kg.store.journal import Change, Plan
 from vault_kg.store.paths import DEFAULT_PARTITION
 
-ENTITY, RELATIONSHIP = "knowledge_assert_entity", "knowledge_assert_relationship"
+ENTITY = "knowledge_assert_entity"
 
 
 class AssertEntity(GraphWrite):
@@ -59,35 +58,6 @@ class EntityAsserted(Written):
     embedding_warning: str | None = None
 
 
-class AssertRelationship(GraphWrite):
-    """A fact that the caller knows of, between two entities of one group."""
-
-    source_name: EntityName
-    target_name: EntityName
-    predicate: EntityName
-    source_kind: Kind | None = None
-    target_kind: Kind | None = None
-    group_id: GroupId = DEFAULT_PARTITION
-    fact: Text | None = Field(
-        None, description="The fact as a sentence; made of the three names where it is new."
-    )
-    attributes: base.Mapping | None = Field(
-        None, description="Replace those that stand; null clears them."
-    )
-    valid_at: Line | None = Field(None, description="Since when it holds; null clears it.")
-    relation_type: base.Name | None = Field(
-        None, description="From knowledge_ontology; null clears it."
-    )
-
-
-class RelationshipAsserted(Written):
-    """Which edge it is now."""
-
-    edge_uuid: str
-    created: bool
-    embedding_warning: str | None = None
-
-
 @operation("write", EntityAsserted, toolset="graph")
 def knowledge_assert_entity(ws: Workspace, request: AssertEntity, caller: Caller) -> EntityAsserted:
     """Record one entity, or bring it up to date; identity is (group, kind, name).
@@ -101,21 +71,6 @@ def knowledge_assert_entity(ws: Workspace, request: AssertEntity, caller: Caller
     return EntityAsserted(**result, embedding_warning=ws.semantics.missing())
 
 
-@operation("write", RelationshipAsserted, toolset="graph")
-def knowledge_assert_relationship(
-    ws: Workspace, request: AssertRelationship, caller: Caller
-) -> RelationshipAsserted:
-    """Record one fact between two entities of a group; identity is (source, predicate, target).
-
-    Both entities must exist: knowledge_assert_entity makes one, knowledge_add_cross_group_edge
-    joins groups. What equals what stands changes nothing. What is left out stays, null clears.
-    """
-    result = writing.carry_out(
-        ws, caller, RELATIONSHIP, request, lambda: _plan_edge(ws, request, caller)
-    )
-    return RelationshipAsserted(**result, embedding_warning=ws.semantics.missing())
-
-
 def _plan_entity(ws: Workspace, request: AssertEntity, caller: Caller) -> Plan:
     group = finding.group_to_write(caller, request.group_id)
     save.check_ontology(ws, group, None)
@@ -127,7 +82,7 @@ def _plan_entity(ws: Workspace, request: AssertEntity, caller: Caller) -> Plan:
     target = save.editable(ws, caller, row.id, ("page",))
     changes = _entity_changes(ws, request, target)
     extra = {"kind": finding.kind_of(target.row)}
-    return _revised(ws, caller, target, changes, None, evidence, "entity_uuid", extra)
+    return revised(ws, caller, target, changes, None, evidence, "entity_uuid", extra)
 
 
 def _standing_entity(
@@ -203,7 +158,7 @@ def _new_entity(
     }
     folder = ontology.folder(kind).strip("/")
     change = drafts.create(ws, group, "page", record_id, folder, values, "")
-    return _created(ws, caller, change, evidence, "entity_uuid", {"kind": kind})
+    return created(ws, caller, change, evidence, "entity_uuid", {"kind": kind})
 
 
 def _entity_changes(
@@ -235,59 +190,7 @@ def _extra_labels(ws: Workspace, request: AssertEntity, group: str, kind: str) -
     return [label for key, label in given.items() if key and key not in known]
 
 
-def _plan_edge(ws: Workspace, request: AssertRelationship, caller: Caller) -> Plan:
-    group = finding.group_to_write(caller, request.group_id)
-    save.check_ontology(ws, group, None)
-    source = _endpoint(ws, group, request.source_name, request.source_kind)
-    target = _endpoint(ws, group, request.target_name, request.target_kind)
-    evidence = writing.retained(ws, caller, group, RELATIONSHIP, request)
-    standing = edges.standing(ws, group, source.id, request.predicate, target.id, request.fact)
-    if standing is None:
-        ends = (End.of(source), End.of(target))
-        change = edges.draft(
-            ws, group, ends, request.predicate,
-            request.fact or edges.sentence(ends[0], request.predicate, ends[1]),
-            relation_type=request.relation_type, valid_at=request.valid_at,
-            attributes=request.attributes, evidence=[evidence.citation],
-        )  # fmt: skip
-        return _created(ws, caller, change, evidence, "edge_uuid", {})
-    edge = targets.load(ws, caller, standing)
-    changes, body = _edge_changes(ws, request, edge)
-    return _revised(ws, caller, edge, changes, body, evidence, "edge_uuid", {})
-
-
-def _endpoint(ws: Workspace, group: str, name: str, kind: str | None) -> Row:
-    found = finding.one_entity(ws, group, name, kind)
-    if found is None:
-        of_kind = f" of the kind {kind}" if kind else ""
-        raise NotFound(
-            f"the group {group!r} has no entity {name!r}{of_kind}; assert it first with "
-            "knowledge_assert_entity, or join groups with knowledge_add_cross_group_edge",
-            name=name,
-            group_id=group,
-        )
-    return found
-
-
-def _edge_changes(
-    ws: Workspace, request: AssertRelationship, edge: Target
-) -> tuple[dict[str, Value | Remove], str | None]:
-    sent = request.model_fields_set
-    changes: dict[str, Value | Remove] = {}
-    if "relation_type" in sent:
-        name = edges.type_to_write(ws, edge.row.partition, request.relation_type)
-        changes["type"] = name or REMOVE
-        if edge.record.predicate is None and name != edge.row.type:
-            changes["predicate"] = request.predicate
-    if "valid_at" in sent:
-        changes["valid_from"] = edges.instant(request.valid_at) or REMOVE
-    if "attributes" in sent:
-        changes["fields"] = edges.valued(request.attributes) or REMOVE
-    body = drafts.new_body(edge.document, request.fact) if request.fact else None
-    return changes, None if body == edge.document.body else body
-
-
-def _created(
+def created(
     ws: Workspace,
     caller: Caller,
     change: Change,
@@ -295,6 +198,7 @@ def _created(
     key: str,
     extra: dict[str, Any],
 ) -> Plan:
+    """Return the plan that makes a record with its evidence; its id is answered under `key`."""
     warnings = drafts.validate(ws, caller, change, pending=evidence.text)
     result = {key: change.record_id, "created": True, "warnings": warnings, **extra}
     receipt = drafts.receipt_of(change, **writing.answer(result))
@@ -302,7 +206,7 @@ def _created(
     return Plan(change.partition, receipt, changes, drafts.label_of(change))
 
 
-def _revised(
+def revised(
     ws: Workspace,
     caller: Caller,
     target: Target,
