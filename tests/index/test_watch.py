@@ -79,6 +79,7 @@ def watched(box: VaultBox) -> Iterator[Watching]:
 
 
 def test_a_save_is_indexed_and_told_with_its_path(box: VaultBox) -> None:
+    box.put("notes/old.md", "# Old\n")  # a folder that is new itself is told by a scan
     with watched(box) as seen:
         box.put("notes/new.md", "# New\n")
         seen.until(lambda: "notes/new.md" in seen.told)

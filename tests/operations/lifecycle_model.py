@@ -110,7 +110,8 @@ class Expectation:
 
     def merge(self, survivor: Expected, absorbed: Expected) -> None:
         """Note a merge, with the relationships that it collapses."""
-        seen = self.eligible()
+        named = self.with_absorbed([absorbed.id])
+        seen = {i for i in self.eligible() if named & set(self.references(self.records[i]))}
         absorbed.lifecycle, absorbed.successor = "merged", survivor.id
         absorbed.collapsed = {i for i in seen if self._is_loop(self.records[i])}
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -54,12 +55,12 @@ class Lifecycle(RuleBasedStateMachine):
         _ = self.box.evidence
         self.model.files = self.box.files()
         pages = [self.page(title, ()) for title in ("Ada", "Babbage", "Ada", "Countess")]
-        claims = [self.claim(page, [other]) for page, other in zip(pages, pages[1:], strict=False)]
+        claims = [self.claim(page, [other]) for page, other in pairwise(pages)]
         self.relationship(pages[0], pages[2])
         self.page("On a claim", (claims[0].id,))
         if correct:
             self.correct_one(claims[1], pages[3].id)
-        for absorbed, survivor in list(zip(pages, pages[1:], strict=False))[:merged]:
+        for absorbed, survivor in list(pairwise(pages))[:merged]:
             self.merge_two(survivor, absorbed)
 
     def teardown(self) -> None:
