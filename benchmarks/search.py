@@ -170,8 +170,8 @@ def _is_exact(ws: Workspace, vectors: Vectors, wanted: Filter, query: np.ndarray
     ]
     theirs = [
         ws.database.value(
-            "SELECT min(passage.key) FROM embedding JOIN passage ON passage.hash = embedding.hash "
-            "WHERE embedding.number = ?",
+            "SELECT min(passage.key) FROM vector JOIN passage ON passage.hash = vector.hash "
+            "WHERE vector.number = ?",
             (number,),
         )
         for number in numbers

@@ -10,6 +10,9 @@ import pytest
 ROOT = Path(__file__).parents[1]
 PACKAGE = ROOT / "vault_kg"
 
+CORE = {"errors", "records", "state", "store", "index", "operations", "embedding"}
+"""What the parts that stand on the core may import; never one another."""
+
 ALLOWED = {
     "errors": set(),
     "records": {"errors"},
@@ -18,8 +21,12 @@ ALLOWED = {
     "embedding": {"errors"},
     "index": {"errors", "records", "state", "store", "embedding"},
     "operations": {"errors", "records", "state", "store", "index", "embedding"},
+    "consolidation": CORE,
+    "extract": CORE,
+    "ingest": CORE,
+    "maintain": CORE,
     "serve": {"errors", "operations", "embedding"},
-    "cli": {"errors", "operations", "embedding", "serve"},
+    "cli": {"errors", "operations", "embedding", "serve", "extract", "ingest", "maintain"},
 }
 SQL_FOLDERS = ("state", "index")
 SQL_WORDS = ("SELECT ", "INSERT ", "UPDATE ", "DELETE FROM", "CREATE TABLE", "PRAGMA ")

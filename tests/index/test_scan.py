@@ -296,15 +296,15 @@ def test_a_folder_that_vanishes_while_it_is_listed_loses_nothing(
     box.put("there/a.md", "kiwi")
     box.put("b.md", "kiwi")
     box.scan()
-    scandir = os.scandir
+    opened = os.open
 
-    def failing(path: Any) -> Any:
+    def failing(path: Any, *more: Any, **options: Any) -> int:
         if str(path).rstrip("/").endswith("there"):
             raise FileNotFoundError(2, "No such file or directory", str(path))
-        return scandir(path)
+        return opened(path, *more, **options)
 
     with monkeypatch.context() as patch:
-        patch.setattr(walk.os, "scandir", failing)
+        patch.setattr(walk.os, "open", failing)
         box.scan()
     assert indexed(box) == {"there/a.md", "b.md"}
 

@@ -9,12 +9,14 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from tests.index.test_search import NOW, add
+from tests.index.test_search import NOW, Given, add
 from tests.operations.builder import VaultBox
 from vault_kg.embedding.convert import convert
 from vault_kg.index import schema, scope
 from vault_kg.index.listing import Filter
-from vault_kg.index.vectors import NARROW, Vectors, load_extension
+from vault_kg.index.nearest import NARROW
+from vault_kg.index.vectors import PART_TOKENS, Vectors, embedded_texts, load_extension
+from vault_kg.records.passages import estimate_tokens
 from vault_kg.state.database import Database
 
 DIMENSION = 16
@@ -65,9 +67,7 @@ def test_the_nearest_are_those_of_the_exact_scan_of_sqlite_vec(
         "ORDER BY distance LIMIT 50",
         (query(seed).tobytes(),),
     )
-    of = dict(
-        db.rows("SELECT embedding.number, passage.key FROM embedding JOIN passage USING (hash)")
-    )
+    of = dict(db.rows("SELECT vector.number, passage.key FROM vector JOIN passage USING (hash)"))
     ours = store.compare(query(seed)).nearest(50, scope.of(db, WANTED))
     assert [one.passage for one in ours] == [of[number] for number, _ in theirs]
     assert [one.similarity for one in ours] == pytest.approx(
@@ -242,7 +242,7 @@ def test_another_model_file_embeds_again_and_mixes_nothing(
     assert all(hit["search"]["similarity"] is None for hit in said["hits"])
     assert box.ws.semantics.embed_pending() == (5, None)
     assert _similarities(box) != first
-    assert box.ws.database.value("SELECT count(*) FROM embedding") == 5
+    assert box.ws.database.value("SELECT count(*) FROM vector") == 5
 
 
 def _similarities(box: VaultBox) -> dict[str, float]:
@@ -272,3 +272,43 @@ def test_vectors_stay_when_everything_derived_is_made_anew(box: VaultBox) -> Non
     box.reopen()
     box.scan()
     assert box.ws.semantics.state()["ready"] == 1
+
+
+# Parts
+
+
+def test_a_long_passage_has_a_vector_for_each_part_and_is_as_near_as_the_nearest(
+    db: Database, tmp_path: Path
+) -> None:
+    text = "kiwi " * 150 + "\n\n" + "stone " * 150
+    key = add(db, "long", text, title="Title")
+    parts = embedded_texts("Title", "", text)
+    assert len(parts) == 2 and all(part.startswith("Title\n") for part in parts)
+    assert all(estimate_tokens(part) < PART_TOKENS * 1.1 for part in parts)
+    assert sorted(" ".join(parts).split()) == sorted(["Title", "Title", *text.split()])
+    store = Vectors(db, "given", 3, tmp_path)
+    given = Given({"kiwi": [1, 0, 0], "stone": [0, 1, 0]})
+    assert store.embed_pending(given) == 1  # type: ignore[arg-type]
+    assert db.value("SELECT count(*) FROM vector") == 2
+    passage = db.value("SELECT key FROM passage WHERE record = ?", (key,))
+    for query_vector in ([1, 0, 0], [0, 1, 0]):
+        compared = store.compare(np.array(query_vector, np.float32))
+        assert compared.similarities([passage]) == {passage: 1.0}
+        assert len(compared.nearest(5, scope.of(db, WANTED))) == 1
+
+
+def test_a_passage_of_which_a_part_failed_is_counted_as_failed(
+    db: Database, tmp_path: Path
+) -> None:
+    class Refusing(Random):
+        def embed_passages(self, texts: list[str]):
+            made = super().embed_passages(texts)
+            made.failed = {n: "no" for n, text in enumerate(texts) if "poison" in text}
+            return made
+
+    add(db, "a", "bread " * 150 + "\n\n" + "poison " * 150)
+    store = Vectors(db, "random", DIMENSION, tmp_path)
+    store.embed_pending(Refusing())  # type: ignore[arg-type]
+    coverage = store.coverage()
+    assert (coverage.ready, coverage.pending, coverage.failed) == (0, 0, 1)
+    assert len(store.compare(query(0)).nearest(5, scope.of(db, WANTED))) == 1

@@ -296,6 +296,21 @@ def test_the_copy_that_is_left_is_the_record(vault: VaultBox, edited: bool) -> N
     assert vault.git("status", "--short") == ""
 
 
+def test_twin_names_are_two_records(vault: VaultBox) -> None:
+    """The path is the identity of a file, not what it slugs or folds to."""
+    twins = ["a b.md", "a-b.md", "a_b.md", "A b.md", "a\u0301.md", "\u00e1.md"]
+    for number, name in enumerate(twins):
+        vault.put(f"main/pages/person/{name}", record_file(made_id(number), title=f"T{number}"))
+    vault.scan()
+    assert vault.listed() == {made_id(n) for n in range(len(twins))}
+    for number, name in enumerate(twins):
+        assert vault.get(made_id(number))["path"] == f"main/pages/person/{name}"
+        vault.change(made_id(number), summary=f"S{number}")
+    assert [vault.get(made_id(n))["summary"] for n in range(len(twins))] == [
+        f"S{n}" for n in range(len(twins))
+    ]  # fmt: skip
+
+
 # What is not obeyed
 
 

@@ -254,6 +254,25 @@ def test_a_chain_that_leads_to_no_active_page_is_named_and_hides_what_refers_int
     assert made_id(50) in vault.listed()
 
 
+def test_what_names_an_absorbed_page_holds_again_when_the_survivors_file_comes_back(
+    vault: VaultBox,
+) -> None:
+    pages = [vault.page(f"Page {n}") for n in range(3)]
+    claim, link = vault.claim(pages[0]), vault.relationship(pages[0], vault.page("Apart"))
+    vault.merge(pages[1], pages[0])
+    vault.merge(pages[2], pages[1])
+    path = vault.path(pages[2])
+    content = path.read_bytes()
+    path.unlink()
+    vault.scan()
+    vault.edit(claim, "Ada wrote", "Ada once wrote")  # judged anew while the page is gone
+    vault.scan()
+    assert not {claim, link} & vault.listed()
+    path.write_bytes(content)
+    vault.scan()
+    assert {claim, link} <= vault.listed() and vault.findings() == []
+
+
 # Unmerge
 
 

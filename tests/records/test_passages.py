@@ -69,7 +69,7 @@ def test_headings_in_quotes_and_items_begin_no_passage() -> None:
 def test_short_paragraphs_share_a_passage_and_long_ones_begin_another() -> None:
     paragraph = "word " * 60
     passages = split_passages("\n\n".join([paragraph.strip()] * 20))
-    assert [p.text.count("\n\n") + 1 for p in passages] == [3, 3, 3, 3, 3, 3, 2]
+    assert [p.text.count("\n\n") + 1 for p in passages] == [7, 7, 6]
 
 
 @pytest.mark.parametrize(
@@ -104,7 +104,7 @@ def test_a_line_of_a_megabyte_without_spaces_is_cut() -> None:
     started = time.process_time()
     passages = split_passages("a" * 1_000_000)
     assert time.process_time() - started < 5
-    assert all(estimate_tokens(p.text) <= 200 for p in passages)
+    assert all(estimate_tokens(p.text) <= 400 for p in passages)
     assert {(p.start_line, p.end_line) for p in passages} == {(1, 1)}
     assert "".join(p.text for p in passages) == "a" * 1_000_000
 

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 import apsw
 
 from vault_kg.records.passages import Passage, passage_hash
-from vault_kg.records.words import index_text
+from vault_kg.records.words import IndexText, index_text
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -71,7 +71,7 @@ def prepare(
     named = index_text(" \n".join((title, *aliases)))
     entries = []
     for passage in passages:
-        parts = (named, index_text("\n".join(passage.heading_path)), index_text(passage.text))
+        parts = (named, _heading_text(passage.heading_path), index_text(passage.text))
         grams = [
             part.grams
             for part, weight in zip(parts, WEIGHTS, strict=False)
@@ -82,6 +82,11 @@ def prepare(
         content_hash = passage_hash(title, passage.heading_path, passage.text)
         entries.append(Entry(passage, content_hash, words))
     return tuple(entries)
+
+
+@lru_cache(maxsize=256)
+def _heading_text(path: tuple[str, ...]) -> IndexText:
+    return index_text("\n".join(path))
 
 
 def put(db: Database, records: Iterable[tuple[int, Sequence[Entry]]]) -> None:

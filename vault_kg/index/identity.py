@@ -21,7 +21,8 @@ from vault_kg.state.guards import Guard
 from vault_kg.state.merges import Merge
 from vault_kg.state.revisions import Revision
 from vault_kg.store import files, sources
-from vault_kg.store.journal import EDITOR, Change
+from vault_kg.store.journal import EDITOR
+from vault_kg.store.plan import Change
 
 
 @dataclass

@@ -1,11 +1,11 @@
 """Hybrid search: words and meaning, fused, with the evidence of every hit.
 
 Every passage that matches is scored, so that filters hold before anything is counted or cut and the
-total is true. A record's score by words is the BM25 of its best passage and a share of the next two
-best; the records at the head gain by how exactly the words stand there as typed. Its score by
-meaning is the similarity of its nearest passage. Each is taken relative to the best of the query,
-and the two are added with weights chosen on one part of LoCoMo and reported on the other
-(docs/benchmarks.md). The sum orders the hits of one query and means nothing beyond it.
+total is true. A record's score by words is the BM25 of its best passage; the records at the head
+gain by how exactly the words stand there as typed. Its score by meaning is the similarity of its
+nearest passage. Each is taken relative to the best of the query, and the two are added with weights
+chosen on one part of LoCoMo and reported on the other (docs/benchmarks.md). The sum orders the hits
+of one query and means nothing beyond it.
 """
 
 from __future__ import annotations
@@ -25,17 +25,14 @@ from vault_kg.index.snippets import CLOSENESS_BONUS, Snippet, closeness, explain
 if TYPE_CHECKING:
     from vault_kg.index.catalog import Row
     from vault_kg.index.listing import Filter
+    from vault_kg.index.nearest import Compared
     from vault_kg.index.query import Query
     from vault_kg.index.scope import Flags, Ints, Scope
-    from vault_kg.index.vectors import Compared
     from vault_kg.state.database import Database
 
     Floats = np.ndarray[Any, np.dtype[np.float64]]
 
 Mode = Literal["hybrid", "text", "semantic"]
-
-SHARES: Final = (1.0, 0.3, 0.1)
-"""What the best, the second and the third passage of a record count by words."""
 
 SEMANTIC_WEIGHT: Final = 0.3
 ALIKE: Final = 0.4
@@ -199,12 +196,9 @@ def _by_words(rows: list[tuple[int, float]], allowed: Scope, per_record: bool) -
     if not per_record:
         return _ranked(passages, records, passages, scores, scores)
     order = np.lexsort((-scores, records))
-    passages, scores, records = passages[order], scores[order], records[order]
-    first = np.flatnonzero(np.diff(records, prepend=-1))
-    place = np.arange(len(records)) - np.repeat(first, np.diff(first, append=len(records)))
-    shared = scores * np.array((*SHARES, 0.0))[np.minimum(place, len(SHARES))]
-    words = np.add.reduceat(shared, first) if len(first) else shared
-    return _ranked(records[first], records[first], passages[first], words, scores[first])
+    best = order[np.flatnonzero(np.diff(records[order], prepend=-1))]
+    records, passages, scores = records[best], passages[best], scores[best]
+    return _ranked(records, records, passages, scores, scores)
 
 
 def _ranked(units: Ints, records: Ints, passages: Ints, words: Floats, bm25: Floats) -> Ranked:

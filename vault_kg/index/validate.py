@@ -7,13 +7,14 @@ refused, the second is reported. Whether a reference is *eligible* is not judged
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from datetime import datetime
 from functools import lru_cache
 
 from vault_kg.index import catalog
 from vault_kg.index.eligibility import comparable, start
+from vault_kg.index.pending import Pending
 from vault_kg.records.model import Evidence, Problem, Record
 from vault_kg.records.ontology import Ontology
 from vault_kg.state import merges
@@ -38,8 +39,8 @@ class World:
     ontology: Ontology
     sees: Callable[[str], bool] = lambda _: True
     """Whether a partition exists for the one whose record is judged."""
-    pending: Mapping[str, str] = field(default_factory=dict)
-    """Texts of sources that are about to be retained, by id."""
+    pending: Pending = field(default_factory=Pending)
+    """What the same plan creates besides."""
 
     def __post_init__(self) -> None:
         self._chains = merges.targets(self.vault.database)
@@ -52,13 +53,15 @@ class World:
 
     def page_type(self, record_id: str) -> str | None:
         """Return the type of the page that a reference means, merges followed; None if unknown."""
+        if made := self.pending.page_type(record_id):
+            return made
         final = merges.resolve(self._chains, record_id)
         found = catalog.kind_and_type(self.database, final) if final else None
         return (found[1] or "Entity") if found and found[0] == "page" else None
 
     def _source_text(self, source_id: str) -> str | None:
-        if source_id in self.pending:
-            return self.pending[source_id]
+        if source_id in self.pending.sources:
+            return self.pending.sources[source_id]
         source = catalog.source(self.database, source_id)
         if source is None or not self.sees(source.partition):
             return None

@@ -13,7 +13,8 @@ import marshal
 import os
 import re
 import stat
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import cached_property
 from operator import attrgetter
@@ -135,7 +136,7 @@ def _list_folder(
     inner: list[str] = []
     chosen: list[os.DirEntry[str]] = []
     try:
-        with os.scandir(absolute) as entries:
+        with _opened(absolute) as folder, os.scandir(folder) as entries:
             for entry in entries:
                 if entry.is_dir(follow_symlinks=False):
                     inner.append(entry.name)
@@ -143,6 +144,9 @@ def _list_folder(
                     chosen.append(entry)
                 elif entry.name == ".gitignore":
                     rules = (*rules, *_rules(absolute, prefix))
+            if rules:
+                chosen = [entry for entry in chosen if not _excluded(rules, prefix + entry.name)]
+            listing.folders.append(_stamped(prefix, chosen, listing))
     except OSError as error:
         listing.unlisted.append(prefix.rstrip("/"))
         listing.problems[prefix or "."] = Problem(
@@ -150,11 +154,21 @@ def _list_folder(
             f"the folder cannot be listed: {error.strerror}",
             hint="mend its permissions",
         )
-    if rules:
-        chosen = [entry for entry in chosen if not _excluded(rules, prefix + entry.name)]
-    listing.folders.append(_stamped(prefix, chosen, listing))
     paths = (f"{prefix}{name}/" for name in inner if name not in SKIPPED)
     return [(path, rules) for path in paths if not (rules and _excluded(rules, path))]
+
+
+@contextmanager
+def _opened(absolute: str) -> Iterator[int | str]:
+    """Give a folder by its descriptor, from which its files are found sooner than by their path."""
+    if os.scandir not in os.supports_fd:
+        yield absolute
+        return
+    descriptor = os.open(absolute, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW)
+    try:
+        yield descriptor
+    finally:
+        os.close(descriptor)
 
 
 def _stamped(prefix: str, entries: list[os.DirEntry[str]], listing: Listing) -> Folder:

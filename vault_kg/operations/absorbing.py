@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from vault_kg.errors import InvalidArgument, LifecycleRefused
-from vault_kg.operations import drafts, save, targets
+from vault_kg.operations import checks, drafts, targets
 from vault_kg.operations.caller import Caller
 from vault_kg.operations.joining import Joined, join
 from vault_kg.operations.targets import Target
@@ -20,7 +20,7 @@ from vault_kg.records.frontmatter import Document, Remove, Value
 from vault_kg.records.ontology_types import ROOT_TYPE
 from vault_kg.state import merges
 from vault_kg.state.merges import COLLAPSED, Contribution, Merge
-from vault_kg.store.journal import Change, Plan
+from vault_kg.store.plan import Change, Plan
 
 Changes = dict[str, Value | Remove]
 
@@ -98,7 +98,7 @@ def absorb(
         changes |= _with_gains(standing.document, own)
         standing = _as_changed(ws, survivor, changes)
     kept = drafts.revise(ws, survivor, changes, body)
-    seen = save.standing_problems(ws, caller, survivor)
+    seen = checks.standing_problems(ws, caller, survivor)
     warnings = drafts.validate(ws, caller, kept, seen) if kept else []
     gone = tuple(_gone(ws, caller, survivor, one, reason, request_id) for one in absorbed)
     revision = kept.revision if kept else survivor.head.revision

@@ -70,7 +70,11 @@ def revision_as_of(ws: Workspace, record_id: str, moment: AsOf) -> tuple[Revisio
     else:
         found, said = _at_time(ws, record_id, str(moment.time))
     if found is None:
-        raise NotFound(f"{record_id} did not stand then", id=record_id, as_of=said)
+        raise NotFound(
+            f"{record_id} did not stand then; knowledge_history says when it did",
+            id=record_id,
+            as_of=said,
+        )
     return found, said
 
 
@@ -221,7 +225,9 @@ def _commit(ws: Workspace, text: str) -> str:
     except GitUnavailable as error:
         raise Unavailable(f"the Git history cannot be read: {error}") from None
     if commit is None:
-        raise NotFound(f"there is no commit {text}", commit=text)
+        raise NotFound(
+            f"there is no commit {text}; knowledge_history names those of a record", commit=text
+        )
     return commit
 
 

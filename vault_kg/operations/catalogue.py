@@ -1,4 +1,8 @@
-"""Imports every module that registers operations; a new family is added here."""
+"""Names every module that registers operations; a new family is added here.
+
+Families that stand on the core (`consolidation`, `extract`, `ingest`, `maintain`) are named too, and
+are imported by nothing else of this package.
+"""
 
 from __future__ import annotations
 
@@ -6,39 +10,40 @@ from functools import cache
 from importlib import import_module
 
 MODULES = (
-    "activity",
-    "curation",
-    "evidence",
-    "graph.assertions",
-    "graph.clearing",
-    "graph.corrections",
-    "graph.curation",
-    "graph.cypher",
-    "graph.deletion",
-    "graph.dump",
-    "graph.entities",
-    "graph.episodes",
-    "graph.facts",
-    "graph.ingestion",
-    "graph.journal_admin",
-    "graph.marks",
-    "graph.neighbours",
-    "graph.ontology",
-    "graph.passages",
-    "graph.pointers",
-    "graph.rebinding",
-    "graph.rebuilding",
-    "graph.recovery",
-    "graph.relation_types",
-    "graph.relationships",
-    "inspection",
-    "lifecycle",
-    "lists",
-    "merging",
-    "overview",
-    "reading",
-    "save",
-    "searching",
+    "operations.activity",
+    "operations.curation",
+    "operations.evidence",
+    "operations.graph.assertions",
+    "operations.graph.clearing",
+    "operations.graph.corrections",
+    "operations.graph.curation",
+    "operations.graph.cypher",
+    "operations.graph.deletion",
+    "operations.graph.dump",
+    "operations.graph.entities",
+    "operations.graph.episodes",
+    "operations.graph.facts",
+    "operations.graph.ingestion",
+    "operations.graph.journal_admin",
+    "operations.graph.marks",
+    "operations.graph.neighbours",
+    "operations.graph.ontology",
+    "operations.graph.passages",
+    "operations.graph.pointers",
+    "operations.graph.rebinding",
+    "operations.graph.rebuilding",
+    "operations.graph.recovery",
+    "operations.graph.relation_types",
+    "operations.graph.relationships",
+    "operations.inspection",
+    "operations.lifecycle",
+    "operations.lists",
+    "operations.merging",
+    "operations.overview",
+    "operations.reading",
+    "operations.pages",
+    "operations.statements",
+    "operations.searching",
 )
 
 
@@ -46,4 +51,4 @@ MODULES = (
 def load() -> None:
     """Import the operations."""
     for name in MODULES:
-        import_module(f"vault_kg.operations.{name}")
+        import_module(f"vault_kg.{name}")

@@ -7,9 +7,9 @@ from typing import Literal
 
 from pydantic import Field, model_validator
 
-from vault_kg.errors import Ambiguous, InvalidArgument, InvalidRecord, LifecycleRefused, NotFound
+from vault_kg.errors import InvalidArgument, InvalidRecord, LifecycleRefused, NotFound
 from vault_kg.index import catalog
-from vault_kg.operations import drafts, save, targets
+from vault_kg.operations import checks, drafts, targets
 from vault_kg.operations.base import (
     Id,
     Line,
@@ -40,7 +40,7 @@ from vault_kg.state.conflicts import Conflict
 from vault_kg.state.guards import Guard
 from vault_kg.state.merges import Contribution, Merge
 from vault_kg.store import files, paths
-from vault_kg.store.journal import Change, Plan
+from vault_kg.store.plan import Change, Plan
 
 Choice = Literal["keep_disk", "apply_proposed", "merged"]
 
@@ -175,7 +175,10 @@ def _conflict(ws: Workspace, caller: Caller, conflict_id: str) -> Conflict:
     found = conflicts.get(ws.database, conflict_id)
     entry = rows.get(ws.database, found.seq) if found else None
     if found is None or entry is None or not caller.sees(entry.partition):
-        raise NotFound(f"there is no conflict {conflict_id}", conflict_id=conflict_id)
+        raise NotFound(
+            f"there is no conflict {conflict_id}; knowledge_conflicts lists those that wait",
+            conflict_id=conflict_id,
+        )
     return found
 
 
@@ -183,7 +186,8 @@ def _plan_review(ws: Workspace, request: Review, caller: Caller) -> Plan:
     chosen = _conflict(ws, caller, request.conflict_id)
     if chosen.resolved_at is not None:
         raise LifecycleRefused(
-            f"{chosen.id} was resolved with {chosen.choice}", conflict_id=chosen.id
+            f"{chosen.id} was resolved with {chosen.choice} already; change the record itself now",
+            conflict_id=chosen.id,
         )
     entry = rows.get(ws.database, chosen.seq)
     assert entry is not None
@@ -262,20 +266,26 @@ def _plan_adopt(ws: Workspace, request: Adopt, caller: Caller) -> Plan:
     try:
         paths.resolve(ws.vault.root, path)
     except OSError:
-        raise NotFound(f"there is no note {path[:200]}", path=path[:200]) from None
+        raise _no_note(path) from None
     ws.indexer.observe(ws.journal, ws.indexer.stale([path]))
     row = catalog.by_path(ws.database, path)
     content = targets.bytes_at(ws, path)
     if row is None or content is None or not caller.sees(row.partition):
-        raise NotFound(f"there is no note {path}", path=path)
+        raise _no_note(path)
     if row.kind != "note":
-        raise InvalidArgument(f"{path} is a record already: {row.id}", path=path, id=row.id)
-    save.check_ontology(ws, row.partition, None)
+        raise InvalidArgument(
+            f"{path} is a record already: {row.id}; change it with knowledge_save_page",
+            path=path,
+            id=row.id,
+        )
+    checks.check_ontology(ws, row.partition, None)
     try:
         document = parse(content)
     except FrontMatterError as error:
         raise InvalidRecord(
-            f"{path}:{error.line}: {error.reason}", path=path, line=error.line
+            f"{path}:{error.line}: {error.reason}. Mend the front matter in an editor first",
+            path=path,
+            line=error.line,
         ) from None
     fence = displaced_block(document)
     if fence is not None:
@@ -311,20 +321,30 @@ def _plan_adopt(ws: Workspace, request: Adopt, caller: Caller) -> Plan:
     return Plan(row.partition, receipt, (change,), row.title)
 
 
+def _no_note(path: str) -> NotFound:
+    return NotFound(
+        f"there is no note {path[:200]!r}; give the path of a Markdown file, like notes/idea.md",
+        path=path[:200],
+    )
+
+
 def _plan_restore(ws: Workspace, request: Restore, caller: Caller) -> Plan:
     targets.known(ws, caller, request.id)
     ws.indexer.scan(ws.journal)  # a file that was moved is not missing
     head = targets.known(ws, caller, request.id)
     found = catalog.by_id(ws.database, request.id)
     if found:
-        raise Ambiguous(
+        raise InvalidArgument(
             f"{request.id} is not missing: it stands in {found[0].path}", id=request.id,
             candidates=[{"id": r.id, "path": r.path} for r in found],
         )  # fmt: skip
     content = ws.bytes_of(head)
     if content is None:
         raise NotFound(
-            f"the bytes of {request.id} are neither in the journal nor in Git", id=request.id
+            f"the bytes of {request.id} are neither in the journal nor in Git; bring {head.path} back "
+            "from a backup",
+            id=request.id,
+            path=head.path,
         )
     path = head.path
     if files.read(ws.vault.root, path) is not None:

@@ -9,6 +9,7 @@ from typing import Any
 
 from vault_kg.errors import InvalidArgument, InvalidRecord
 from vault_kg.index.parsed import stem
+from vault_kg.index.pending import Pending, PendingRecord
 from vault_kg.index.validate import World, check
 from vault_kg.operations.base import EvidenceItem
 from vault_kg.operations.caller import Caller
@@ -27,7 +28,10 @@ from vault_kg.records.frontmatter import (
 from vault_kg.records.model import Problem
 from vault_kg.records.yaml_scalars import same
 from vault_kg.store import files, paths
-from vault_kg.store.journal import Change
+from vault_kg.store.plan import Change, Plan
+
+Draft = tuple[Change, list[str]]
+"""A new record's file, validated, and its warnings."""
 
 TITLE_FROM_TEXT = 80
 MAX_FOLDER_BYTES = 200
@@ -46,6 +50,7 @@ def create(
     folder: str,
     values: Mapping[str, Value],
     body: str,
+    pending: Pending | None = None,
 ) -> Change:
     """Return the change that makes a new record file.
 
@@ -57,16 +62,22 @@ def create(
         folder: its folder inside the partition.
         values: front matter beyond the envelope; None is left out.
         body: the text; its outer blank lines are put in order.
+        pending: what the same plan creates besides; this record is added to it.
     """
+    pending = pending or Pending()
     at = ws.now()
     title = str(values["title"])
     front: dict[str, Value] = {"format": model.FORMAT, "id": record_id, "kind": kind, "revision": 1}
     front |= {key: value for key, value in values.items() if value not in (None, [], {})}
     front["title"] = title
     front |= {"lifecycle": "active", "recorded_at": at, "updated_at": at}
-    path = free_path(ws, f"{partition}/{folder}", names.slug(title, record_id), record_id)
+    path = free_path(ws, f"{partition}/{folder}", names.slug(title, record_id), record_id, pending)
     with _as_a_file(path):
         content = new_document(front, as_body(body))
+    named = values.get("type")
+    pending.records[record_id] = PendingRecord(
+        kind, str(named) if named is not None else None, path, partition
+    )
     return Change(path, None, content, record_id, kind, 1, "active", partition)
 
 
@@ -127,7 +138,7 @@ def validate(
     caller: Caller,
     change: Change,
     seen: Sequence[Problem] = (),
-    pending: Mapping[str, str] | None = None,
+    pending: Pending | None = None,
 ) -> list[str]:
     """Refuse a record that breaks a rule; returns the warnings.
 
@@ -136,7 +147,7 @@ def validate(
         caller: who writes; sources that it does not see do not exist.
         change: the file as it would be written.
         seen: problems that stand already; a change is not refused for them.
-        pending: texts of the sources that the same plan retains, by id.
+        pending: what the same plan creates besides.
 
     Raises:
         InvalidRecord: with `data.problems`.
@@ -145,7 +156,7 @@ def validate(
     document = parse(change.after)
     record, problems = model.read_record(document)
     if record is not None:
-        world = World(ws.vault, ws.ontology(change.partition), caller.sees, pending or {})
+        world = World(ws.vault, ws.ontology(change.partition), caller.sees, pending or Pending())
         problems += check(record, world, document.lines.get)
     known = {(p.code, p.message) for p in seen}
     errors = [p for p in problems if p.severity == "error" and (p.code, p.message) not in known]
@@ -157,7 +168,9 @@ def validate(
     return [p.message for p in problems if p.severity == "warning"]
 
 
-def free_path(ws: Workspace, folder: str, wanted: str, record_id: str) -> str:
+def free_path(
+    ws: Workspace, folder: str, wanted: str, record_id: str, pending: Pending | None = None
+) -> str:
     """Return a path for a new file that no other file has on any platform."""
     folder = paths.check_relative(folder)
     long = next((p for p in folder.split("/") if len(p.encode()) > MAX_FOLDER_BYTES), None)
@@ -168,6 +181,8 @@ def free_path(ws: Workspace, folder: str, wanted: str, record_id: str) -> str:
     except (FileNotFoundError, NotADirectoryError):
         present = []
     taken = {names.file_key(stem(name)) for name in present}
+    if pending is not None:
+        taken |= pending.taken(folder)
     return f"{folder}/{names.free_stem(wanted, record_id, taken)}.md"
 
 
@@ -188,6 +203,13 @@ def title_from(text: str, record_id: str) -> str:
 def evidence_values(items: Iterable[EvidenceItem]) -> list[Value]:
     """Return citations as they stand in front matter."""
     return [item.model_dump(exclude_none=True, by_alias=False) for item in items]
+
+
+def created(draft: Draft) -> Plan:
+    """Return the plan that creates one record."""
+    change, warnings = draft
+    receipt = receipt_of(change, warnings=warnings or None)
+    return Plan(change.partition, receipt, (change,), label_of(change))
 
 
 def as_body(text: str) -> str:

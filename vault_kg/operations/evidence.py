@@ -18,7 +18,7 @@ from vault_kg.operations.registry import operation
 from vault_kg.operations.workspace import Workspace
 from vault_kg.state import journal as rows
 from vault_kg.store import paths, sources
-from vault_kg.store.journal import Change, Plan
+from vault_kg.store.plan import Change, Plan
 
 MAX_CHUNK = 8_000_000
 
@@ -145,7 +145,9 @@ def knowledge_source(ws: Workspace, request: ReadSource, caller: Caller) -> Sour
     """Read a retained source, or some of its lines; quotes in evidence must occur in it verbatim."""
     source = catalog.source(ws.database, request.id)
     if source is None or not caller.sees(source.partition):
-        raise NotFound(f"there is no source {request.id}", id=request.id)
+        raise NotFound(
+            f"there is no source {request.id}; knowledge_sources lists them", id=request.id
+        )
     content, verified = sources.verify(ws.vault.root, source)
     if content is None:
         raise NotFound(
@@ -219,7 +221,9 @@ def _decode(chunk: str) -> bytes:
     try:
         return base64.b64decode(chunk, validate=True)
     except (binascii.Error, ValueError):
-        raise InvalidArgument("chunk is not base64", field="chunk") from None
+        raise InvalidArgument(
+            "chunk is not base64; send the bytes in its standard alphabet, padded", field="chunk"
+        ) from None
 
 
 def _append(partial: Path, request: Attach, chunk: bytes) -> int:
@@ -251,7 +255,10 @@ def _span(lines: str | None, total: int) -> tuple[int, int]:
         return 1, total
     span = validate.line_span(lines)
     if span is None or not span[0] <= span[1] <= total:
-        raise InvalidArgument(f"lines {lines!r} are not within 1-{total}", field="lines")
+        raise InvalidArgument(
+            f'lines {lines!r} are not within 1-{total}; give a line or a span like "3-7"',
+            field="lines",
+        )
     return span
 
 

@@ -216,7 +216,10 @@ def knowledge_ontology(ws: Workspace, request: AskOntology, caller: Caller) -> O
     else:
         items = ontology.describe(request.view, name=request.name, kind=request.kind)
         if request.name is not None and not items:
-            raise NotFound(f"the vocabulary has no {request.name!r}", name=request.name)
+            raise NotFound(
+                f"the vocabulary has no {request.name!r}; without a name all of it is listed",
+                name=request.name,
+            )
         _count(ws, caller, request, items)
     limit = request.limit or (10 if request.view == "definitions" else 50)
     page = list(islice(items, request.offset, request.offset + limit))
@@ -300,10 +303,13 @@ def _source_view(
     text = known.get(request.source_path)
     if text is None:
         raise NotFound(
-            f"there is no ontology file {request.source_path!r}", path=request.source_path
+            f"there is no ontology file {request.source_path!r}; without sourcePath they are listed",
+            path=request.source_path,
         )
     if request.offset > len(text):
-        raise InvalidArgument("offset is past the end of the file", field="offset")
+        raise InvalidArgument(
+            f"offset is past the end of the file, which has {len(text)} characters", field="offset"
+        )
     end = request.offset + request.max_chars
     return view.model_copy(
         update={

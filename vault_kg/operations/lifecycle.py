@@ -8,7 +8,7 @@ from pydantic import Field
 
 from vault_kg.errors import InvalidArgument, InvalidRecord, LifecycleRefused, NotFound
 from vault_kg.index import successors
-from vault_kg.operations import drafts, save, targets
+from vault_kg.operations import checks, drafts, statements, targets
 from vault_kg.operations.base import (
     Fenced,
     Id,
@@ -23,7 +23,7 @@ from vault_kg.operations.base import (
 from vault_kg.operations.caller import Caller
 from vault_kg.operations.impact import depends_on, impact_of
 from vault_kg.operations.registry import operation
-from vault_kg.operations.save import SaveClaim, SaveRelationship
+from vault_kg.operations.statements import SaveClaim, SaveRelationship
 from vault_kg.operations.targets import Target
 from vault_kg.operations.workspace import Workspace
 from vault_kg.records.frontmatter import Remove, Value, edit, parse
@@ -31,7 +31,7 @@ from vault_kg.state import conflicts, guards
 from vault_kg.state import journal as rows
 from vault_kg.state.guards import SUPERSEDED, WITHDRAWN, Guard
 from vault_kg.store import files
-from vault_kg.store.journal import Change, Plan
+from vault_kg.store.plan import Change, Plan
 
 
 class ClaimReplacement(SaveClaim):
@@ -161,7 +161,7 @@ def _plan_correct(ws: Workspace, request: Correct, caller: Caller) -> Plan:
     target = targets.load(ws, caller, request.id)
     _check_correctable(ws, target, request)
     targets.check_fence(target, request)
-    save.check_ontology(ws, target.row.partition, request.expected_ontology_fingerprint)
+    checks.check_ontology(ws, target.row.partition, request.expected_ontology_fingerprint)
     draft, warnings = _replacement(ws, request, caller, target)
     document = parse(draft.after or b"")
     replacement = Change(
@@ -198,7 +198,7 @@ def _check_correctable(ws: Workspace, target: Target, request: Correct) -> None:
         successor = successors.current(ws.database, row.id)
         raise LifecycleRefused(
             f"{row.id} is {row.lifecycle} and cannot be corrected"
-            + (f"; correct {successor} instead" if successor else ""),
+            + (f"; correct {successor} instead" if successor else "; record what holds anew"),
             id=row.id,
             lifecycle=row.lifecycle,
             successor=successor,
@@ -238,8 +238,8 @@ def _replacement(
             id=standing,
         )
     if isinstance(replacement, ClaimReplacement):
-        return save.draft_claim(ws, replacement, caller)
-    return save.draft_relationship(ws, replacement, caller)
+        return statements.draft_claim(ws, replacement, caller)
+    return statements.draft_relationship(ws, replacement, caller)
 
 
 def _references(replacement: ClaimReplacement | RelationshipReplacement) -> set[str]:
@@ -269,7 +269,9 @@ def _plan_withdraw(ws: Workspace, request: Withdraw, caller: Caller) -> Plan:
         return _plan_unreadable(ws, request, caller)
     if target.row.lifecycle == "withdrawn":
         raise LifecycleRefused(
-            f"{request.id} is withdrawn already", id=request.id, lifecycle="withdrawn"
+            f"{request.id} is withdrawn already, and stays so; what holds after all is recorded anew",
+            id=request.id,
+            lifecycle="withdrawn",
         )
     if target.row.lifecycle == "merged":
         raise LifecycleRefused(
@@ -298,7 +300,9 @@ def _plan_unreadable(ws: Workspace, request: Withdraw, caller: Caller) -> Plan:
     )
     if WITHDRAWN in guards.of(ws.database, request.id):
         raise LifecycleRefused(
-            f"{request.id} is withdrawn already", id=request.id, lifecycle="withdrawn"
+            f"{request.id} is withdrawn already, and stays so; what holds after all is recorded anew",
+            id=request.id,
+            lifecycle="withdrawn",
         )
     change = Change(
         head.path, content, content, head.record_id, head.kind, head.revision + 1, "withdrawn",

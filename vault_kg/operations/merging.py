@@ -5,7 +5,7 @@ from __future__ import annotations
 from pydantic import Field
 
 from vault_kg.errors import InvalidArgument, LifecycleRefused
-from vault_kg.operations import absorbing, drafts, save, targets
+from vault_kg.operations import absorbing, checks, drafts, targets
 from vault_kg.operations.base import (
     Evidence,
     Fenced,
@@ -24,7 +24,7 @@ from vault_kg.operations.workspace import Workspace
 from vault_kg.records.frontmatter import REMOVE, Document, Remove, Value, parse
 from vault_kg.state import merges, revisions
 from vault_kg.state.merges import Contribution, Merge
-from vault_kg.store.journal import Change, Plan
+from vault_kg.store.plan import Change, Plan
 
 Changes = dict[str, Value | Remove]
 
@@ -97,7 +97,7 @@ def _mergeable(ws: Workspace, caller: Caller, fence: RecordFence) -> Target:
             "with knowledge_correct, one too many is withdrawn",
             id=fence.id,
         )
-    target = save.editable(ws, caller, fence.id, ("page",))
+    target = checks.editable(ws, caller, fence.id, ("page",))
     targets.check_fence(target, fence)
     return target
 
@@ -106,7 +106,10 @@ def _plan_unmerge(ws: Workspace, request: Unmerge, caller: Caller) -> Plan:
     absorbed = targets.load(ws, caller, request.id)
     merge = merges.standing(ws.database, request.id)
     if merge is None:
-        raise LifecycleRefused(f"{request.id} is not merged into another page", id=request.id)
+        raise LifecycleRefused(
+            f"{request.id} is not merged into another page; there is nothing to take back",
+            id=request.id,
+        )
     if absorbed.row.lifecycle != "merged":
         raise LifecycleRefused(
             f"{request.id} is {absorbed.row.lifecycle} and stays so", id=request.id

@@ -18,8 +18,8 @@ from vault_kg.operations.workspace import Workspace
 from vault_kg.records import names
 
 if TYPE_CHECKING:
+    from vault_kg.index.nearest import Compared
     from vault_kg.index.search import Ranked, Shown
-    from vault_kg.index.vectors import Compared
     from vault_kg.state.database import Database
 
 Mode = Literal["hybrid", "text", "semantic"]

@@ -18,7 +18,8 @@ from vault_kg.state.database import Database
 
 if TYPE_CHECKING:
     from vault_kg.embedding.client import Embedder, ModelInfo
-    from vault_kg.index.vectors import Compared, Vectors
+    from vault_kg.index.nearest import Compared
+    from vault_kg.index.vectors import Vectors
 
 MODEL_ENVIRONMENT = "VAULT_KG_EMBEDDING_MODEL"
 OFF = "off"

@@ -17,6 +17,7 @@ from vault_kg.errors import (
 )
 from vault_kg.index import catalog
 from vault_kg.index.catalog import Row
+from vault_kg.index.pending import Pending
 from vault_kg.operations.caller import Caller
 from vault_kg.operations.workspace import Workspace
 from vault_kg.records import ids
@@ -194,7 +195,13 @@ def check_versions(fence: Fence, current: dict[str, Any]) -> None:
 
 
 def check_reference(
-    ws: Workspace, caller: Caller, name: str, record_id: str, *, stands: bool = False
+    ws: Workspace,
+    caller: Caller,
+    name: str,
+    record_id: str,
+    *,
+    stands: bool = False,
+    pending: Pending | None = None,
 ) -> None:
     """Refuse a reference in a write that does not name an eligible record.
 
@@ -204,11 +211,14 @@ def check_reference(
         name: the key that holds the reference.
         record_id: what it names.
         stands: the record names it already; only a merged page is refused then.
+        pending: what the same plan creates besides, and may be named.
 
     Raises:
         MergedReference: it names a merged page; says the survivor.
         InvalidRecord: unknown, or not eligible.
     """
+    if pending is not None and record_id in pending.records:
+        return
     head = revisions.head(ws.database, record_id)
     rows = catalog.by_id(ws.database, record_id)
     seen = head is not None and bool(rows) and caller.sees(head.partition)

@@ -28,8 +28,9 @@ from vault_kg.state.database import Database
 from vault_kg.state.revisions import Revision
 from vault_kg.store import files
 from vault_kg.store import vault as vaults
-from vault_kg.store.journal import Journal, Plan, Request
+from vault_kg.store.journal import Journal
 from vault_kg.store.lane import Lane
+from vault_kg.store.plan import Plan, Request
 from vault_kg.store.vault import Vault
 
 if TYPE_CHECKING:

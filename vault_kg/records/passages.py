@@ -1,6 +1,6 @@
 """Passages: the pieces of a text that search finds and embeddings stand for.
 
-A text is divided at its headings, then between its blocks so that a passage has at most 200 tokens.
+A text is divided at its headings, then between its blocks so that a passage has at most 400 tokens.
 A block that alone is longer is cut where a reader would pause: at a sentence, a line, a word. Every
 line that is not blank lies in a passage; only white space at a cut is dropped.
 """
@@ -21,10 +21,10 @@ if TYPE_CHECKING:
 
     from vault_kg.records.blocks import Block
 
-PASSAGE_RULES_VERSION: Final = 2
+PASSAGE_RULES_VERSION: Final = 1
 """Raised whenever the same text would be divided otherwise."""
 
-MAX_TOKENS: Final = 200
+MAX_TOKENS: Final = 400
 MAX_HEADING: Final = 200
 
 

@@ -11,9 +11,8 @@ conflict, and the original, the proposed and the displaced bytes are all kept.
 from __future__ import annotations
 
 import hashlib
-import json
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from vault_kg.errors import (
@@ -39,66 +38,12 @@ from vault_kg.store.failpoints import reach
 from vault_kg.store.files import Displaced
 from vault_kg.store.installation import Installation, sweep
 from vault_kg.store.lane import Lane
+from vault_kg.store.plan import Change, Plan, Request
 from vault_kg.store.vault import Vault
 
 OBSERVE = "observe"
 EDITOR = "editor"
 _TRIES = 3
-
-
-@dataclass(frozen=True)
-class Request:
-    """Who asks for what; the same id and payload is the same request."""
-
-    id: str
-    operation: str
-    actor: str
-    payload: Mapping[str, Any]
-
-    @property
-    def digest(self) -> str:
-        """SHA-256 of the operation and its payload in canonical form."""
-        text = json.dumps([self.operation, self.payload], sort_keys=True, ensure_ascii=False)
-        return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
-
-
-@dataclass(frozen=True)
-class Change:
-    """One file of a plan. With a `record_id` it makes a revision; without, it is just a file.
-
-    A revision of a file that is removed is of the bytes that it had.
-    """
-
-    path: str
-    before: bytes | None
-    after: bytes | None
-    record_id: str | None = None
-    kind: str = ""
-    revision: int = 0
-    lifecycle: str = "active"
-    partition: str = ""
-
-
-@dataclass(frozen=True)
-class Plan:
-    """What a request will do, all of it or nothing."""
-
-    partition: str
-    receipt: dict[str, Any]
-    changes: tuple[Change, ...] = ()
-    label: str = ""
-    """What the commit calls it: the title of the record concerned."""
-    guards: tuple[Guard, ...] = ()
-    merges: tuple[Merge, ...] = ()
-    contributions: tuple[Contribution, ...] = ()
-    """What the merges of this plan add to their survivor."""
-    undo_merge: str | None = None
-    """The absorbed page whose merge this plan takes back."""
-    reason: str | None = None
-    resolves: tuple[str, ...] = ()
-    """Conflicts that this plan closes, with `receipt["choice"]`."""
-    moves: tuple[tuple[str, str], ...] = ()
-    """(record id, new path) of files that a person moved: their revision stays."""
 
 
 @dataclass
@@ -215,10 +160,10 @@ class Journal:
     def _accept(self, request: Request, plan: Plan) -> int:
         entry = Entry(
             0, request.id, request.operation, plan.partition, request.actor, plan.reason,
-            request.digest, dict(request.payload), _effects(plan), rows.ACCEPTED, self.now(),
+            request.digest, dict(request.payload), plan.effects(), rows.ACCEPTED, self.now(),
             None, None, None,
         )  # fmt: skip
-        return rows.add(self.vault.database, entry, [_file_row(c) for c in plan.changes])
+        return rows.add(self.vault.database, entry, [c.file_row() for c in plan.changes])
 
     def _planned(self, plan: Callable[[], Plan]) -> Plan:
         """Plan on what the index has seen: a save between the look and the read is planned anew."""
@@ -360,40 +305,8 @@ class Journal:
         return entry
 
 
-def _effects(plan: Plan) -> dict[str, Any]:
-    made = [
-        {
-            "record_id": c.record_id, "revision": c.revision, "kind": c.kind, "path": c.path,
-            "partition": c.partition, "lifecycle": c.lifecycle,
-            "hash": files.content_hash(content), "blob": files.blob_id(content),
-        }
-        for c in plan.changes
-        if c.record_id and c.revision
-        and (content := c.before if c.after is None else c.after) is not None
-    ]  # fmt: skip
-    return {
-        "revisions": made,
-        "guards": [asdict(g) for g in plan.guards],
-        "merges": [asdict(m) for m in plan.merges],
-        "contributions": [asdict(c) for c in plan.contributions],
-        "undo_merge": plan.undo_merge,
-        "resolves": list(plan.resolves),
-        "moves": [list(move) for move in plan.moves],
-        "receipt": plan.receipt,
-        "label": plan.label,
-    }
-
-
 def _revisions(seq: int, made: list[dict[str, Any]], at: str) -> list[Revision]:
     return [Revision(**{**values, "seq": seq, "at": at}) for values in made]
-
-
-def _file_row(change: Change) -> FileRow:
-    return FileRow(
-        change.path, change.record_id, change.before, change.after,
-        files.content_hash(change.before) if change.before is not None else None,
-        files.content_hash(change.after) if change.after is not None else None,
-    )  # fmt: skip
 
 
 def _fingerprint(change: Change) -> str:

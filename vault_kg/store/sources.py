@@ -17,7 +17,7 @@ from vault_kg.records import ids, names
 from vault_kg.records.frontmatter import Value, new_document
 from vault_kg.records.yaml_reader import load
 from vault_kg.store import files
-from vault_kg.store.journal import Change
+from vault_kg.store.plan import Change
 
 FORMAT = "knowledge-source-v1"
 DESCRIPTOR = "source.yaml"

@@ -13,7 +13,8 @@ from pydantic import Field
 
 from vault_kg.errors import Ambiguous, InvalidArgument, LifecycleRefused
 from vault_kg.index.catalog import Row
-from vault_kg.operations import base, drafts, save
+from vault_kg.index.pending import Pending
+from vault_kg.operations import base, checks, drafts
 from vault_kg.operations.base import Id, Lines, Text
 from vault_kg.operations.caller import Caller
 from vault_kg.operations.graph import finding, writing
@@ -25,8 +26,8 @@ from vault_kg.operations.workspace import Workspace
 from vault_kg.records import names
 from vault_kg.records.frontmatter import REMOVE, Remove, Value
 from vault_kg.records.ontology_types import ROOT_TYPE
-from vault_kg.store.journal import Change, Plan
 from vault_kg.store.paths import DEFAULT_PARTITION
+from vault_kg.store.plan import Change, Plan
 
 ENTITY = "knowledge_assert_entity"
 
@@ -73,13 +74,13 @@ def knowledge_assert_entity(ws: Workspace, request: AssertEntity, caller: Caller
 
 def _plan_entity(ws: Workspace, request: AssertEntity, caller: Caller) -> Plan:
     group = finding.group_to_write(caller, request.group_id)
-    save.check_ontology(ws, group, None)
+    checks.check_ontology(ws, group, None)
     kind = finding.kind_to_write(ws, group, request.kind)
     evidence = writing.retained(ws, caller, group, ENTITY, request)
     row = _standing_entity(ws, request, caller, group, kind)
     if row is None:
         return _new_entity(ws, request, caller, group, kind, evidence)
-    target = save.editable(ws, caller, row.id, ("page",))
+    target = checks.editable(ws, caller, row.id, ("page",))
     changes = _entity_changes(ws, request, target)
     extra = {"kind": finding.kind_of(target.row)}
     return revised(ws, caller, target, changes, None, evidence, "entity_uuid", extra)
@@ -199,7 +200,7 @@ def created(
     extra: dict[str, Any],
 ) -> Plan:
     """Return the plan that makes a record with its evidence; its id is answered under `key`."""
-    warnings = drafts.validate(ws, caller, change, pending=evidence.text)
+    warnings = drafts.validate(ws, caller, change, pending=Pending(evidence.text))
     result = {key: change.record_id, "created": True, "warnings": warnings, **extra}
     receipt = drafts.receipt_of(change, **writing.answer(result))
     changes = (*writing.retaining(ws, evidence), change)
@@ -229,7 +230,7 @@ def revised(
     change = drafts.revise(ws, target, changes, body)
     assert change is not None, "its evidence changes"
     result["warnings"] = drafts.validate(
-        ws, caller, change, save.standing_problems(ws, caller, target), evidence.text
+        ws, caller, change, checks.standing_problems(ws, caller, target), Pending(evidence.text)
     )
     receipt = drafts.receipt_of(change, **writing.answer(result))
     made = (*writing.retaining(ws, evidence), change)

@@ -26,8 +26,8 @@ from vault_kg.operations.workspace import Workspace
 from vault_kg.state import guards, revisions
 from vault_kg.state.guards import Guard
 from vault_kg.store import files
-from vault_kg.store.journal import Change, Plan
 from vault_kg.store.paths import DEFAULT_PARTITION
+from vault_kg.store.plan import Change, Plan
 
 _STEP = 100
 CONFIRM = Field(False, description="Must be true, unless it is a dry run.")

@@ -28,7 +28,7 @@ from vault_kg.operations.workspace import Workspace
 from vault_kg.records import names
 from vault_kg.state import journal as rows
 from vault_kg.state import revisions
-from vault_kg.store.journal import Change, Plan
+from vault_kg.store.plan import Change, Plan
 
 APPLY = "knowledge_apply_corrections"
 

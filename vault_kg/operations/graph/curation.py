@@ -6,7 +6,7 @@ from typing import Any
 
 from pydantic import Field, model_validator
 
-from vault_kg.operations import absorbing, drafts, save
+from vault_kg.operations import absorbing, checks, drafts
 from vault_kg.operations.base import Id, Ids, Lines, Reason
 from vault_kg.operations.caller import Caller
 from vault_kg.operations.graph import choosing, finding, writing
@@ -22,8 +22,8 @@ from vault_kg.operations.graph.request import (
 from vault_kg.operations.joining import Joined
 from vault_kg.operations.registry import operation
 from vault_kg.operations.workspace import Workspace
-from vault_kg.store.journal import Plan
 from vault_kg.store.paths import DEFAULT_PARTITION
+from vault_kg.store.plan import Plan
 
 MERGE = "knowledge_merge_entities"
 
@@ -118,8 +118,8 @@ def plan(ws: Workspace, caller: Caller, wanted: Wanted, reason: str, request_id:
     chosen = choosing.choose(ws, caller, wanted)
     if not chosen.aliases:
         return writing.nothing(wanted.group, _result(chosen, [], {}, []))
-    survivor = save.editable(ws, caller, chosen.canonical.id, ("page",))
-    absorbed = [save.editable(ws, caller, row.id, ("page",)) for row in chosen.rows]
+    survivor = checks.editable(ws, caller, chosen.canonical.id, ("page",))
+    absorbed = [checks.editable(ws, caller, row.id, ("page",)) for row in chosen.rows]
     done = absorbing.absorb(ws, caller, survivor, absorbed, reason, request_id)
     added = absorbing.by_field(done.added)
     result = _result(chosen, done.joined, added, done.conflicts) | {"warnings": done.warnings}

@@ -21,8 +21,8 @@ from vault_kg.operations.graph.request import GraphModel, GraphWrite, SomeGroups
 from vault_kg.operations.registry import operation
 from vault_kg.operations.workspace import Workspace
 from vault_kg.store import files, sources
-from vault_kg.store.journal import Change, Plan
 from vault_kg.store.paths import DEFAULT_PARTITION
+from vault_kg.store.plan import Change, Plan
 from vault_kg.store.sources import Source
 
 DRY_RUN = Field(False, description="Say what would be done, and do nothing.")

@@ -18,7 +18,7 @@ from vault_kg.operations.workspace import Workspace
 from vault_kg.records import names
 from vault_kg.records.frontmatter import Value
 from vault_kg.records.ontology import snake_case
-from vault_kg.store.journal import Change
+from vault_kg.store.plan import Change
 
 
 class End(NamedTuple):

@@ -6,7 +6,7 @@ from pydantic import Field
 
 from vault_kg.errors import NotFound
 from vault_kg.index.catalog import Row
-from vault_kg.operations import base, drafts, save, targets
+from vault_kg.operations import base, checks, drafts, targets
 from vault_kg.operations.base import Line, Text
 from vault_kg.operations.caller import Caller
 from vault_kg.operations.graph import edges, finding, writing
@@ -17,8 +17,8 @@ from vault_kg.operations.registry import operation
 from vault_kg.operations.targets import Target
 from vault_kg.operations.workspace import Workspace
 from vault_kg.records.frontmatter import REMOVE, Remove, Value
-from vault_kg.store.journal import Plan
 from vault_kg.store.paths import DEFAULT_PARTITION
+from vault_kg.store.plan import Plan
 
 RELATIONSHIP = "knowledge_assert_relationship"
 
@@ -69,7 +69,7 @@ def knowledge_assert_relationship(
 
 def _plan_edge(ws: Workspace, request: AssertRelationship, caller: Caller) -> Plan:
     group = finding.group_to_write(caller, request.group_id)
-    save.check_ontology(ws, group, None)
+    checks.check_ontology(ws, group, None)
     source = _endpoint(ws, group, request.source_name, request.source_kind)
     target = _endpoint(ws, group, request.target_name, request.target_kind)
     evidence = writing.retained(ws, caller, group, RELATIONSHIP, request)

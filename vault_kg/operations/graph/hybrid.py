@@ -27,8 +27,8 @@ from vault_kg.operations.workspace import Workspace
 from vault_kg.records import names
 
 if TYPE_CHECKING:
+    from vault_kg.index.nearest import Compared
     from vault_kg.index.search import Shown
-    from vault_kg.index.vectors import Compared
 
 Query = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=100_000)]
 Results = Annotated[int, Field(ge=1, le=1_000)]

@@ -10,7 +10,8 @@ from vault_kg.errors import InvalidArgument
 from vault_kg.index import graph_rows
 from vault_kg.index.graph_rows import GraphRow, Narrow
 from vault_kg.index.listing import Filter
-from vault_kg.operations import base, drafts, save, targets
+from vault_kg.index.pending import Pending
+from vault_kg.operations import base, checks, drafts, targets
 from vault_kg.operations.base import Id, Line, Text
 from vault_kg.operations.caller import Caller
 from vault_kg.operations.graph import edges, finding, pointing, writing
@@ -28,8 +29,8 @@ from vault_kg.operations.graph.views import edge_name, pointers_shown
 from vault_kg.operations.registry import operation
 from vault_kg.operations.workspace import Workspace
 from vault_kg.records import names
-from vault_kg.store.journal import Plan
 from vault_kg.store.paths import DEFAULT_PARTITION
+from vault_kg.store.plan import Plan
 
 ADD = "knowledge_add_cross_group_edge"
 
@@ -91,7 +92,7 @@ def knowledge_add_cross_group_edge(
 
 def _plan_add(ws: Workspace, request: AddCrossGroupEdge, caller: Caller) -> Plan:
     group = finding.group_to_write(caller, request.group_id)
-    save.check_ontology(ws, group, None)
+    checks.check_ontology(ws, group, None)
     source, src = _end(ws, caller, group, request.source, request.source_kind, "source")
     target, dst = _end(ws, caller, group, request.target, request.target_kind, "target")
     pointers = {end: b.stated for end, b in (("from", src), ("to", dst)) if b is not None}
@@ -105,7 +106,7 @@ def _plan_add(ws: Workspace, request: AddCrossGroupEdge, caller: Caller) -> Plan
         relation_type=request.relation_type, valid_at=request.valid_at, attributes=None,
         evidence=[evidence.citation], pointers=pointers,
     )  # fmt: skip
-    warnings = drafts.validate(ws, caller, change, pending=evidence.text)
+    warnings = drafts.validate(ws, caller, change, pending=Pending(evidence.text))
     result = {
         "uuid": change.record_id, "created": True, "warnings": warnings,
         **_said(request, (source, target)),

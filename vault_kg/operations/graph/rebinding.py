@@ -18,7 +18,7 @@ from vault_kg.records.frontmatter import Remove, Value
 from vault_kg.state import settings
 from vault_kg.state.guards import Guard
 from vault_kg.state.revisions import last_seq_of
-from vault_kg.store.journal import Change, Plan
+from vault_kg.store.plan import Change, Plan
 
 REBIND = "knowledge_rebind_pointers"
 

@@ -21,8 +21,8 @@ from vault_kg.operations.workspace import Workspace
 from vault_kg.state import journal as rows
 from vault_kg.state import revisions
 from vault_kg.store import files, sources
-from vault_kg.store.journal import Change, Plan
 from vault_kg.store.paths import DEFAULT_PARTITION
+from vault_kg.store.plan import Change, Plan
 
 REBUILD = "knowledge_rebuild_from_wal"
 _STEP = 100

@@ -17,7 +17,7 @@ from vault_kg.errors import InvalidArgument
 from vault_kg.index import catalog, graph_rows
 from vault_kg.index.graph_rows import GraphRow, Narrow
 from vault_kg.index.listing import Filter
-from vault_kg.operations import drafts, save, targets
+from vault_kg.operations import checks, drafts, targets
 from vault_kg.operations.base import Partition
 from vault_kg.operations.caller import Caller
 from vault_kg.operations.graph import finding, relation_rules, writing
@@ -27,7 +27,7 @@ from vault_kg.operations.graph.views import UNCLASSIFIED, type_shown
 from vault_kg.operations.registry import operation
 from vault_kg.operations.workspace import Workspace
 from vault_kg.records.frontmatter import Remove, Value
-from vault_kg.store.journal import Change, Plan
+from vault_kg.store.plan import Change, Plan
 
 CANONICALIZE, BACKFILL = "knowledge_canonicalize_relations", "knowledge_backfill_relation_types"
 _BATCH = 256
@@ -109,7 +109,7 @@ def knowledge_canonicalize_relations(
     join the two kinds is never given. An edge at its target is not written.
     """
     group = finding.group_to_write(caller, request.group_id)
-    save.check_ontology(ws, group, None)
+    checks.check_ontology(ws, group, None)
     typed = _Typed(_edges(ws, group))
     left = _by_words(ws, caller, group, typed)
     warning = _by_meaning(ws, caller, group, left, request.embedding_threshold, typed)
@@ -146,7 +146,7 @@ def knowledge_backfill_relation_types(
     Deprecated: such types are nobody's vocabulary. Prefer knowledge_canonicalize_relations.
     """
     group = finding.group_to_write(caller, request.group_id)
-    save.check_ontology(ws, group, None)
+    checks.check_ontology(ws, group, None)
     if ws.ontology(group).mode == "strict":
         raise InvalidArgument(
             "the vocabulary of this group is strict, so no types are made up in it; use "

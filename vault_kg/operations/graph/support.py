@@ -15,7 +15,8 @@ from vault_kg.operations.workspace import Workspace
 from vault_kg.records.frontmatter import REMOVE
 from vault_kg.state import revisions
 from vault_kg.state.guards import Guard
-from vault_kg.store.journal import EDITOR, Change
+from vault_kg.store.journal import EDITOR
+from vault_kg.store.plan import Change
 from vault_kg.store.sources import Source
 
 _HISTORY = 10_000

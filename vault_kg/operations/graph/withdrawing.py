@@ -8,7 +8,7 @@ from vault_kg.operations.targets import Target
 from vault_kg.operations.workspace import Workspace
 from vault_kg.records.frontmatter import Remove, Value
 from vault_kg.state.guards import WITHDRAWN, Guard
-from vault_kg.store.journal import Change
+from vault_kg.store.plan import Change
 
 
 def withdrawal(

@@ -16,7 +16,7 @@ from vault_kg.operations.graph.request import MADE_UP, GraphWrite
 from vault_kg.operations.workspace import Workspace
 from vault_kg.records.frontmatter import Value
 from vault_kg.store import sources
-from vault_kg.store.journal import Change, Plan
+from vault_kg.store.plan import Change, Plan
 from vault_kg.store.sources import Source
 
 ASSERTION = "application/x-assertion"

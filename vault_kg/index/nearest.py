@@ -1,0 +1,127 @@
+"""The passages nearest to a query: the exact answer, filters first.
+
+One product of the query with every vector costs less than any index of them would save at these
+sizes. Of a passage with several vectors the nearest counts.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from vault_kg.index.scope import integers
+
+if TYPE_CHECKING:
+    from vault_kg.index.scope import Scope
+    from vault_kg.state.database import Database
+
+    Matrix = np.ndarray[Any, np.dtype[np.float32]]
+
+NARROW = 2_000
+"""Up to so many passages behind a filter are scored one by one; else all are, then filtered."""
+
+DIGITS = 6
+"""Of a similarity: what float32 products tell, whichever way they were worked out."""
+
+_CHUNK = 5_000
+
+
+class Similar(NamedTuple):
+    """A passage near a query: its key, its record's key and the cosine similarity."""
+
+    passage: int
+    record: int
+    similarity: float
+
+
+class Compared:
+    """A query's vector set against the vectors of a vault; they are multiplied at most once."""
+
+    def __init__(self, db: Database, model: int, matrix: Matrix, query: Matrix) -> None:
+        self._db = db
+        self._model = model
+        self.matrix = matrix
+        self._query = query
+        self._products: Matrix | None = None
+
+    def nearest(self, limit: int, scope: Scope, floor: float | None = None) -> list[Similar]:
+        """Return the nearest passages among those that a filter lets through.
+
+        Args:
+            limit: about how many; of equally near ones all are returned, or none.
+            scope: what the filter lets through.
+            floor: leave out what is less similar.
+        """
+        if scope.size <= NARROW:
+            found = self.similarities(scope.passages[scope.wanted].tolist())
+        else:
+            found = self._scan(limit, scope)
+        kept = sorted((-near, key) for key, near in found.items() if floor is None or near >= floor)
+        if len(kept) > limit:
+            kept = _cut(kept, limit)
+        _, records = scope.within(integers(key for _, key in kept))
+        return [
+            Similar(key, record, -near)
+            for (near, key), record in zip(kept, records.tolist(), strict=True)
+        ]
+
+    def similarities(self, passages: Iterable[int]) -> dict[int, float]:
+        """Return the similarity of each of these passages that has a vector."""
+        numbers = self._numbers("passage.key", list(passages))
+        places = [number - 1 for _, number in numbers]
+        products = self._products
+        near = products[places] if products is not None else self.matrix[places] @ self._query
+        return _best((key, one) for (key, _), one in zip(numbers, near.tolist(), strict=True))
+
+    def _scan(self, limit: int, scope: Scope) -> dict[int, float]:
+        """Take the best rows until enough pass the filter; every better row was looked at."""
+        if self._products is None:
+            self._products = self.matrix @ self._query
+        products = self._products
+        take = min(len(products), 2 * limit + 50)
+        while take:
+            least = np.partition(products, len(products) - take)[len(products) - take]
+            best = np.flatnonzero(products >= least)
+            pairs = self._numbers("vector.number", (best + 1).tolist())
+            passing, _ = scope.within(integers(key for key, _ in pairs))
+            found = _best(
+                (key, float(products[number - 1]))
+                for (key, number), passes in zip(pairs, passing.tolist(), strict=True)
+                if passes
+            )
+            if len(found) > limit or take == len(products):
+                return found
+            take = min(len(products), take * 4)
+        return {}
+
+    def _numbers(self, column: str, among: list[int]) -> list[tuple[int, int]]:
+        """Return (passage, number) where a column has one of these values."""
+        first, second = ("vector", "passage") if column[0] == "v" else ("passage", "vector")
+        found: list[tuple[int, int]] = []
+        for start in range(0, len(among), _CHUNK):
+            marks = ",".join(map(str, among[start : start + _CHUNK]))
+            found += self._db.rows(
+                f"SELECT passage.key, vector.number FROM {first} CROSS JOIN {second} "
+                "WHERE vector.hash = passage.hash AND vector.model = ? "
+                f"AND vector.number IS NOT NULL AND {column} IN ({marks})",
+                (self._model,),
+            )
+        return found
+
+
+def _best(pairs: Iterable[tuple[int, float]]) -> dict[int, float]:
+    found: dict[int, float] = {}
+    for key, near in pairs:
+        near = round(near, DIGITS)
+        if near > found.get(key, -2.0):
+            found[key] = near
+    return found
+
+
+def _cut(ordered: list[tuple[float, int]], limit: int) -> list[tuple[float, int]]:
+    """Take about `limit` of the nearest; of equal ones all or, where they are too many, none."""
+    last = ordered[limit - 1][0]
+    longer = [one for one in ordered if one[0] <= last]
+    return longer if len(longer) <= 2 * limit else [one for one in ordered if one[0] < last]
