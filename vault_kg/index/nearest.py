@@ -97,15 +97,20 @@ class Compared:
         return {}
 
     def _numbers(self, column: str, among: list[int]) -> list[tuple[int, int]]:
-        """Return (passage, number) where a column has one of these values."""
-        first, second = ("vector", "passage") if column[0] == "v" else ("passage", "vector")
+        """Return (passage, number) where a column has one of these values.
+
+        A `+` keeps SQLite from walking all numbers of the model where the hash is known already.
+        """
+        by_number = column == "vector.number"
+        first, second = ("vector", "passage") if by_number else ("passage", "vector")
+        number = "vector.number" if by_number else "+vector.number"
         found: list[tuple[int, int]] = []
         for start in range(0, len(among), _CHUNK):
             marks = ",".join(map(str, among[start : start + _CHUNK]))
             found += self._db.rows(
                 f"SELECT passage.key, vector.number FROM {first} CROSS JOIN {second} "
                 "WHERE vector.hash = passage.hash AND vector.model = ? "
-                f"AND vector.number IS NOT NULL AND {column} IN ({marks})",
+                f"AND {number} IS NOT NULL AND {column} IN ({marks})",
                 (self._model,),
             )
         return found
