@@ -41,8 +41,17 @@ class Scope:
 
     def within(self, passages: Ints) -> tuple[Flags, Ints]:
         """Say which of these passages the filter lets through, and give the record of each."""
-        places = np.searchsorted(self.passages, passages)
+        places = self._places(passages)
         return self.wanted[places], self.records[places]
+
+    def _places(self, passages: Ints) -> Ints:
+        """Return where passages stand: keys without a gap are their own index."""
+        if not len(self.passages):
+            return passages
+        first = int(self.passages[0])
+        if int(self.passages[-1]) - first + 1 == len(self.passages):
+            return passages - first
+        return np.searchsorted(self.passages, passages)
 
     def without(self, records: Ints) -> Scope:
         """Return the scope without some records."""

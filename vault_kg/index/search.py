@@ -195,10 +195,19 @@ def _by_words(rows: list[tuple[int, float]], allowed: Scope, per_record: bool) -
     passages, scores, records = passages[passes], scores[passes], records[passes]
     if not per_record:
         return _ranked(passages, records, passages, scores, scores)
-    order = np.lexsort((-scores, records))
-    best = order[np.flatnonzero(np.diff(records[order], prepend=-1))]
+    best = _best_of_runs(records, scores)
     records, passages, scores = records[best], passages[best], scores[best]
     return _ranked(records, records, passages, scores, scores)
+
+
+def _best_of_runs(records: Ints, scores: Floats) -> Ints:
+    """Return where the best score of each record stands: its passages stand next to each other."""
+    first = np.flatnonzero(np.diff(records, prepend=-1))
+    if not len(first):
+        return first
+    tops = np.repeat(np.maximum.reduceat(scores, first), np.diff(first, append=len(records)))
+    places = np.flatnonzero(scores == tops)
+    return places[np.flatnonzero(np.diff(records[places], prepend=-1))]
 
 
 def _ranked(units: Ints, records: Ints, passages: Ints, words: Floats, bm25: Floats) -> Ranked:
