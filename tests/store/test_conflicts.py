@@ -151,6 +151,9 @@ def test_every_version_is_kept_and_only_that_record_is_blocked(
         get = Call("knowledge_get", {"id": meeting.ada})
         assert refused(box, get) == "conflict_blocked"
         assert meeting.ada not in box.listed()
+        if isinstance(displaced, bytes):
+            by_name = Call("knowledge_lookup", {"text": "Ada"})
+            assert refused(box, by_name) == "conflict_blocked", "it is not said to be nothing"
         box.scan()
         assert refused(box, get) == "conflict_blocked"
         assert box.get(meeting.augusta)["title"] == "Augusta"

@@ -204,7 +204,7 @@ def test_a_read_only_folder_is_refused_and_named(
     call = prepared.calls[name]
     (answer,) = as_nobody(owned, [call])
     assert answer["error"]["code"] == "write_failed"
-    assert "Permission denied" in answer["error"]["message"]
+    assert f"(Permission denied) at {closed}" in answer["error"]["message"]
     assert files_of(owned) == prepared.files
     trials.check_no_stray(owned)
     closed.chmod(0o755)
@@ -257,8 +257,11 @@ def test_an_unreadable_file_is_left_alone_and_told_of(prepared: Prepared, owned:
     path = owned / "main/pages/person/ada.md"
     path.chmod(0)
     read = Call("knowledge_get", {"id": prepared.augusta})
-    scan, change, get = as_nobody(owned, [Call(trials.SCAN), prepared.calls["change"], read])
+    calls = [Call(trials.SCAN), prepared.calls["change"], read, Call("knowledge_diagnostics", {})]
+    scan, change, get, told = as_nobody(owned, calls)
     assert "error" not in scan and get["id"] == prepared.augusta
+    (finding,) = [f for f in told["findings"] if f["code"] == "unreadable"]
+    assert finding["message"] == "the file cannot be read: Permission denied"
     assert "error" in change
     path.chmod(0o644)
     assert files_of(owned) == prepared.files

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from vault_kg.store.git import CommitRequest, FileSnapshot, History
+from vault_kg.store.git_index_file import IndexFile
 
 PERSON = ("-c", "user.name=Person", "-c", "user.email=person@example.org")
 
@@ -104,6 +105,29 @@ def test_many_commits_one_after_another_leave_a_clean_status(vault, history):
     for number in range(12):
         history.commit([request(put(vault, f"dir/n{number % 5}.md", b"%d" % number))])
         assert status(vault) == []
+    assert_sound(vault)
+
+
+def test_an_index_as_it_was_left_is_not_read_again_and_a_changed_one_is(
+    vault, history, monkeypatch
+):
+    read: list[int] = []
+    parse = IndexFile.__init__
+
+    def counted(self, data, *more):
+        read.append(len(data))
+        parse(self, data, *more)
+
+    monkeypatch.setattr(IndexFile, "__init__", counted)
+    for number in range(4):
+        history.commit([request(put(vault, f"dir/n{number}.md", b"%d" % number))])
+    assert len(read) == 1
+    (vault / "staged.md").write_bytes(b"of the person")
+    git(vault, "add", "staged.md")
+    for number in range(3):
+        history.commit([request(put(vault, f"dir/n{number}.md", b"again %d" % number))])
+    assert len(read) == 2
+    assert status(vault) == ["A  staged.md"]
     assert_sound(vault)
 
 

@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from vault_kg.store.git_index_file import UNMERGED, IndexFile
-from vault_kg.store.git_trees import PLAIN, Entry
+from vault_kg.store.git_tree import PLAIN, Entry
 
 NAMES = st.sampled_from(["a", "b", "a.b", "a0", "a-", "é", "long" * 8])
 PATHS = st.lists(NAMES, min_size=1, max_size=3).map("/".join)
@@ -74,7 +74,11 @@ def test_git_reads_an_edited_index_as_if_it_had_edited_it(repository, files, edi
         mode = b"100644" if number % 2 else b"100755"
         assert index.entry(path.encode()) == Entry(mode, EMPTY_BLOB)
     new = Entry(PLAIN, EMPTY_BLOB)
-    data = index.replace({p.encode(): (new, None) if n else None for p, n in edits.items()})
+    edited = index.replace({p.encode(): (new, None) if n else None for p, n in edits.items()})
+    data = edited.data
+    read = IndexFile(data if files or sets else b"", "sha1", 20)
+    more = {b"b/zz": (new, None), b"a0": None}
+    assert edited.replace(more).data == read.replace(more).data, "as if it had been read anew"
     expected = {p: "100644" if n % 2 else "100755" for p, n in kept.items()}
     expected |= {path: "100644" for path, number in edits.items() if number}
     assert listed(repository, data) == dict(sorted(expected.items(), key=lambda i: i[0].encode()))
@@ -83,7 +87,7 @@ def test_git_reads_an_edited_index_as_if_it_had_edited_it(repository, files, edi
 def test_trees_that_hold_no_edited_path_stay_cached(repository):
     files = {"a/x/1": 1, "a/y/2": 1, "b/3": 1, "4": 1}
     index = IndexFile(make(repository, files, cached_trees=True), "sha1", 20)
-    data = index.replace({b"a/x/new": (Entry(PLAIN, EMPTY_BLOB), None)})
+    data = index.replace({b"a/x/new": (Entry(PLAIN, EMPTY_BLOB), None)}).data
     cached = data[data.index(b"TREE") + 8 : -20]
     assert cached.startswith(b"\0-1 2\na\0-1 2\nx\0-1 0\ny\0001 0\n")
     assert b"b\0001 0\n" in cached
@@ -97,7 +101,7 @@ def test_what_is_known_of_a_file_is_kept_as_git_keeps_it(repository, tmp_path):
     by_git = (repository / ".git" / "index").read_bytes()
     oid = git(repository, "hash-object", "file.md").decode().strip()
     known = os.lstat(repository / "file.md")
-    ours = IndexFile(b"", "sha1", 20).replace({b"file.md": (Entry(PLAIN, oid), known)})
+    ours = IndexFile(b"", "sha1", 20).replace({b"file.md": (Entry(PLAIN, oid), known)}).data
     assert ours[:12] == by_git[:12]
     assert ours[12:84] == by_git[12:84]
 
@@ -106,7 +110,7 @@ def test_a_path_longer_than_the_length_field_is_found(repository):
     path = "/".join(["d" * 200] * 25)
     index = IndexFile(make(repository, {path: 1, "z": 1}), "sha1", 20)
     assert index.entry(path.encode()) == Entry(PLAIN, EMPTY_BLOB)
-    data = index.replace({(path + "x").encode(): (Entry(PLAIN, EMPTY_BLOB), None)})
+    data = index.replace({(path + "x").encode(): (Entry(PLAIN, EMPTY_BLOB), None)}).data
     assert list(listed(repository, data)) == [path, path + "x", "z"]
 
 

@@ -7,8 +7,9 @@ from pathlib import Path
 
 import pytest
 
+from vault_kg.store.flushing import Hardening
 from vault_kg.store.git_layout import find_layout
-from vault_kg.store.git_objects import Hardening, StagedObjects, explaining, object_id
+from vault_kg.store.git_objects import StagedObjects, explaining, object_id
 from vault_kg.store.git_process import Git, GitPending, GitUnavailable, ObjectReader
 
 

@@ -227,6 +227,23 @@ def test_without_its_state_a_vault_is_unavailable(box: VaultBox) -> None:
     box.ws = Workspace.open(box.root)
 
 
+@pytest.mark.parametrize(
+    ("content", "said"), [(b"no database" * 900, "is damaged"), (b"", "is empty")]
+)
+def test_a_state_that_is_none_is_unavailable_and_says_what_to_do(
+    box: VaultBox, content: bytes, said: str
+) -> None:
+    box.ws.close()
+    state = box.root / ".vault-kg/state.sqlite"
+    for path in state.parent.glob("state.sqlite*"):
+        path.unlink()
+    state.write_bytes(content)
+    with pytest.raises(Unavailable) as caught:
+        Workspace.open(box.root)
+    assert said in caught.value.message and "vault-kg recover" in caught.value.message
+    assert caught.value.data["path"] == str(state)
+
+
 def test_a_state_that_is_taken_away_while_it_is_open_takes_no_more_writes(box: VaultBox) -> None:
     box.page("Ada")
     forget(box.root)

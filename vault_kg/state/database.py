@@ -167,6 +167,12 @@ class Database:
             connection.set_busy_timeout(BUSY_TIMEOUT_MS)
             connection.execute("PRAGMA synchronous=FULL; PRAGMA foreign_keys=ON")
             connection.execute("PRAGMA cache_size=-32000; PRAGMA temp_store=MEMORY")
+        except (apsw.NotADBError, apsw.CorruptError) as error:
+            raise Unavailable(
+                f"{self.path} is damaged ({error}). Put a backup in its place, or move it away and "
+                "run `vault-kg recover`",
+                path=str(self.path),
+            ) from error
         except apsw.Error as error:
             raise Unavailable(f"{self.path} cannot be opened: {error}") from error
         with self._guard:

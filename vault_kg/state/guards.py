@@ -38,10 +38,26 @@ def add(db: Database, guard: Guard) -> None:
         )  # fmt: skip
 
 
+def lift(db: Database, record_id: str, kind: str) -> None:
+    """Take a guard back: what set it was undone."""
+    with db.write():
+        db.execute("DELETE FROM guard WHERE record_id = ? AND kind = ?", (record_id, kind))
+
+
 def of(db: Database, record_id: str) -> dict[str, Guard]:
     """Return a record's guards by kind."""
     rows = db.rows(f"SELECT {_COLUMNS} FROM guard WHERE record_id = ?", (record_id,))
     return {row[1]: Guard(*row) for row in rows}
+
+
+def succeeded_by(db: Database, record_id: str) -> list[str]:
+    """Return the records whose successor this one is, by id."""
+    rows = db.rows(
+        f"SELECT record_id FROM guard WHERE successor = ? AND kind = '{SUPERSEDED}' "
+        "ORDER BY record_id",
+        (record_id,),
+    )
+    return [found for (found,) in rows]
 
 
 def of_request(db: Database, request_id: str) -> list[Guard]:

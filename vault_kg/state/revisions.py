@@ -74,6 +74,16 @@ def written(db: Database, record_id: str) -> int | None:
     return int(found) if found is not None else None
 
 
+def made_by(db: Database, record_id: str) -> str | None:
+    """Return the operation that made a record's first revision."""
+    found: str | None = db.value(
+        "SELECT operation FROM revision JOIN journal USING (seq) WHERE record_id = ? "
+        "ORDER BY revision LIMIT 1",
+        (record_id,),
+    )
+    return found
+
+
 def head(db: Database, record_id: str) -> Revision | None:
     """Return what stands of a record."""
     row = db.row(

@@ -22,6 +22,7 @@ from pathlib import Path
 from vault_kg.errors import UnsafePath
 from vault_kg.store import paths
 from vault_kg.store.failpoints import reach
+from vault_kg.store.flushing import Hardening
 
 MAX_RECORD_BYTES = 10_000_000
 
@@ -138,19 +139,42 @@ def write_complete(path: Path, content: bytes, like: Path) -> None:
     Raises:
         OSError: the disk refuses; nothing is left behind.
     """
+    part = write_part(path, content, like)
+    try:
+        Hardening([part]).wait()
+        part.replace(path)
+    except OSError:
+        part.unlink(missing_ok=True)
+        raise
+
+
+def write_part(path: Path, content: bytes, like: Path) -> Path:
+    """Write a file under the name that it has until it is flushed, and return that name.
+
+    Args:
+        path: the name that it is to get.
+        content: its bytes.
+        like: the file whose mode and owner it gets, if there is one.
+
+    Raises:
+        OSError: the disk refuses; nothing is left behind.
+    """
     path.parent.mkdir(parents=True, exist_ok=True)
-    partial = path.with_name(path.name + ".part")
-    descriptor = os.open(partial, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | _BINARY, 0o644)
+    part = part_of(path)
+    descriptor = os.open(part, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | _BINARY, 0o644)
     try:
         with os.fdopen(descriptor, "wb") as handle:
             _resemble(handle.fileno(), like)
             handle.write(content)
-            handle.flush()
-            os.fsync(handle.fileno())
-        partial.replace(path)
     except OSError:
-        partial.unlink(missing_ok=True)
+        part.unlink(missing_ok=True)
         raise
+    return part
+
+
+def part_of(path: Path) -> Path:
+    """Return the name that a file has until it is flushed."""
+    return path.with_name(path.name + ".part")
 
 
 def swap(prepared: Path, target: Path) -> None:
@@ -220,13 +244,7 @@ def make_folder(folder: Path, root: Path) -> list[Path]:
 
 def sync_folder(folder: Path) -> None:
     """Flush a folder's names to disk, where the platform can."""
-    if os.name == "nt":
-        return
-    descriptor = os.open(folder, os.O_RDONLY)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)
+    Hardening([folder]).wait()
 
 
 def blob_id(content: bytes) -> str:
@@ -254,22 +272,22 @@ def _exchanger() -> Callable[[Path, Path], bool] | None:
         library = ctypes.CDLL(None, use_errno=True)
         if sys.platform == "darwin":
             native = library.renamex_np
-            return lambda a, b: _done(native(os.fsencode(a), os.fsencode(b), 2))
+            return lambda a, b: _done(native(os.fsencode(a), os.fsencode(b), 2), a, b)
         native = library.renameat2
     except (AttributeError, OSError, TypeError):
         return None
     return lambda a, b: _done(
-        native(_AT_FDCWD, os.fsencode(a), _AT_FDCWD, os.fsencode(b), _RENAME_EXCHANGE)
+        native(_AT_FDCWD, os.fsencode(a), _AT_FDCWD, os.fsencode(b), _RENAME_EXCHANGE), a, b
     )
 
 
-def _done(result: int) -> bool:
+def _done(result: int, first: Path, second: Path) -> bool:
     if result == 0:
         return True
     code = ctypes.get_errno()
     if code in (errno.ENOSYS, errno.EINVAL, errno.ENOTSUP):
         return False
-    raise OSError(code, os.strerror(code))
+    raise OSError(code, os.strerror(code), str(first), None, str(second))
 
 
 _BINARY = getattr(os, "O_BINARY", 0)

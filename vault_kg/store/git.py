@@ -13,10 +13,11 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from vault_kg.errors import NotFound
+from vault_kg.store.flushing import Hardening
 from vault_kg.store.git_commit import CommitRequest, Committer, FileSnapshot
 from vault_kg.store.git_history import FileChange, HistoryReader, LoggedCommit
 from vault_kg.store.git_layout import Layout, current_branch, find_layout, operation_in_progress
-from vault_kg.store.git_objects import Hardening, explaining, object_id
+from vault_kg.store.git_objects import explaining, object_id
 from vault_kg.store.git_process import Git, GitPending, GitUnavailable, ObjectReader
 
 if TYPE_CHECKING:
@@ -118,15 +119,18 @@ class History:
     def tidy(self) -> bool:
         """Pack loose objects once there are many; nothing is removed that is not in a pack.
 
-        Git does so after a person's commits; a vault that only agents write to needs it done.
+        Git does so after a person's commits; a vault that only agents write to needs it done. While
+        another Git changes the index or collects garbage, nothing is done.
 
         Returns:
-            Whether there were enough.
+            Whether they were packed.
 
         Raises:
             GitUnavailable: Git cannot pack them.
         """
         repository = self._open()
+        if repository is not None and repository.layout.is_in_use():
+            return False
         # Object names are evenly spread: as `git gc --auto`, judge by one of 256 folders.
         sample = list((repository.layout.objects / "17").glob("*")) if repository else []
         if 256 * len(sample) < _LOOSE_ARE_MANY:

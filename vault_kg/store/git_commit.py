@@ -16,12 +16,14 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from vault_kg.store import git_message
+from vault_kg.store.flushing import Hardening
 from vault_kg.store.git_index import IndexKeeper
 from vault_kg.store.git_index_swap import PreparedIndex, wait_for_index
 from vault_kg.store.git_layout import current_branch, require_quiet
-from vault_kg.store.git_objects import Hardening, StagedObjects, explaining
+from vault_kg.store.git_objects import StagedObjects, explaining
 from vault_kg.store.git_process import GitPending, GitUnavailable, HeadMover
-from vault_kg.store.git_trees import EXECUTABLE, PLAIN, TreeEditor, find_entry
+from vault_kg.store.git_tree import EXECUTABLE, PLAIN, Tree, Trees
+from vault_kg.store.git_trees import TreeEditor, find_entry
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -31,7 +33,8 @@ if TYPE_CHECKING:
     from vault_kg.store.git_index import Owed, Targets
     from vault_kg.store.git_layout import Layout
     from vault_kg.store.git_process import Git, ObjectReader
-    from vault_kg.store.git_trees import Entry, TreeChange
+    from vault_kg.store.git_tree import Entry
+    from vault_kg.store.git_trees import TreeChange
 
 _ATTEMPTS = 10
 _LOOKED_BACK = 1000
@@ -90,6 +93,7 @@ class Committer:
         self._layout = layout
         self._reader = reader
         self._mover = HeadMover(git)
+        self._trees = Trees(layout.oid_size)
         self._seen: dict[str, git_message.ParsedCommit] = {}
         self._index = IndexKeeper(git, layout)
 
@@ -125,7 +129,7 @@ class Committer:
     def _plan(self, requests: Sequence[CommitRequest]) -> _Plan:
         head = self._reader.read("HEAD")
         objects = StagedObjects(self._layout, self._reader)
-        editor = TreeEditor(objects, self._layout.oid_size, self._mode_of_new)
+        editor = TreeEditor(objects, self._trees, self._mode_of_new)
         oid = head.oid if head else None
         tree = git_message.parse_commit(head.data).tree if head else None
         plan = _Plan(oid, tree, objects, editor, tip=oid)
@@ -203,11 +207,11 @@ class Committer:
         return None
 
     def _blob(self, tree: str, path: str) -> str | None:
-        entry = find_entry(self._content, tree, os.fsencode(path), self._layout.oid_size)
+        entry = find_entry(self._tree, tree, os.fsencode(path))
         return entry.oid if entry and not entry.is_folder else None
 
-    def _content(self, oid: str) -> bytes:
-        return StagedObjects(self._layout, self._reader).read(oid)
+    def _tree(self, oid: str) -> Tree:
+        return self._trees.get(oid, StagedObjects(self._layout, self._reader).read)
 
     def _carry_out(self, plan: _Plan) -> bool:
         """Do what was planned; False where the branch had moved."""

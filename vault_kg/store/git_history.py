@@ -8,6 +8,7 @@ from typing import IO, TYPE_CHECKING
 
 from vault_kg.errors import NotFound
 from vault_kg.store.git_message import parse_commit
+from vault_kg.store.git_tree import Tree
 from vault_kg.store.git_trees import find_entry
 
 if TYPE_CHECKING:
@@ -73,7 +74,7 @@ class HistoryReader:
         Raises:
             NotFound: There is no such commit.
         """
-        entry = find_entry(self._content, self._tree(commit), *self._place(path))
+        entry = find_entry(self._parsed, self._tree(commit), os.fsencode(path))
         if entry is None or not entry.mode.startswith(_REGULAR):
             return None
         return self.read_blob(entry.oid)
@@ -85,7 +86,7 @@ class HistoryReader:
             NotFound: There is no such commit.
         """
         folder, slash, _ = prefix.rpartition("/")
-        entry = find_entry(self._content, self._tree(commit), *self._place(folder))
+        entry = find_entry(self._parsed, self._tree(commit), os.fsencode(folder))
         if entry is None or not entry.is_folder:
             return []
         listed = self._git.run("ls-tree", "-r", "-z", entry.oid).stdout
@@ -163,8 +164,8 @@ class HistoryReader:
             raise NotFound(f"the history has lost the object {oid}: run `git fsck`", object=oid)
         return found.data
 
-    def _place(self, path: str) -> tuple[bytes, int]:
-        return os.fsencode(path), self._layout.oid_size
+    def _parsed(self, tree: str) -> Tree:
+        return Tree.parse(self._content(tree), self._layout.oid_size)
 
 
 def _by_commit(fields: Iterator[bytes]) -> Iterator[tuple[str, list[FileChange]]]:

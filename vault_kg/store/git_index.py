@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 from vault_kg.store.git_index_file import UNMERGED, IndexFile, folders_of
 from vault_kg.store.git_index_swap import PreparedIndex, clear_leftovers, hold, signature
 from vault_kg.store.git_objects import object_id
-from vault_kg.store.git_trees import Entry
+from vault_kg.store.git_tree import Entry
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -46,6 +46,8 @@ class IndexKeeper:
         self._git = git
         self._layout = layout
         self._notes: dict[Path, int] = {}
+        self._known: IndexFile | None = None
+        self._made: IndexFile | None = None
 
     def owe(self, changes: list[TreeChange]) -> Owed:
         """Note changes that the index does not know yet, and return all that is owed.
@@ -99,15 +101,17 @@ class IndexKeeper:
             OSError: The repository may not be written to.
         """
         clear_leftovers(self._layout)
-        prepared = PreparedIndex(self._layout)
+        prepared = PreparedIndex(self._layout, self._known)
         accepted = {path: befores | {targets[path]} for path, befores in owed.items()}
         try:
-            data = self._edit(prepared.seen, accepted, targets)
+            index = self._opened(prepared.seen)
         except ValueError:
+            self._made = None
             self._let_git_make(prepared, accepted, targets)
             return prepared
-        if data != prepared.seen:
-            prepared.write(data)
+        self._made = self._edit(index, accepted, targets)
+        if self._made is not index and self._made.data != prepared.seen:
+            prepared.write(self._made.data)
         return prepared
 
     def settle(self, owed: Owed, targets: Targets, prepared: PreparedIndex | None) -> bool:
@@ -132,16 +136,21 @@ class IndexKeeper:
                 break
             prepared = None
         if outcome:
+            self._known = self._made
             for note in self._notes:
                 note.unlink(missing_ok=True)
         self.release()
         return bool(outcome)
 
-    def _edit(self, data: bytes, accepted: Owed, targets: Targets) -> bytes:
-        index = IndexFile(data, self._layout.object_format, self._layout.oid_size)
+    def _opened(self, data: bytes) -> IndexFile:
+        if self._known is not None and self._known.data is data:
+            return self._known
+        return IndexFile(data, self._layout.object_format, self._layout.oid_size)
+
+    def _edit(self, index: IndexFile, accepted: Owed, targets: Targets) -> IndexFile:
         chosen = _choose(index, accepted, targets)
         known = {p: (e, _known(self._layout, p, e)) if e else None for p, e in chosen.items()}
-        return index.replace(known) if known else data
+        return index.replace(known) if known else index
 
     def _let_git_make(self, prepared: PreparedIndex, accepted: Owed, targets: Targets) -> None:
         """Have Git change a kind of index that is not edited here."""

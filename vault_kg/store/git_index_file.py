@@ -9,9 +9,10 @@ from __future__ import annotations
 import hashlib
 import struct
 from bisect import bisect_left
+from copy import copy
 from typing import TYPE_CHECKING
 
-from vault_kg.store.git_trees import Entry
+from vault_kg.store.git_tree import Entry
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
 
 _HEADER = struct.Struct(">4sII")
 _STAT = struct.Struct(">10I")
+_FLAGS = struct.Struct(">H")
 _MODE_AT = 24
 _LONGEST_NAME = 0xFFF
 _EXTENDED = 0x4000
@@ -46,6 +48,7 @@ class IndexFile:
         if 0 < len(data) < _HEADER.size + oid_size:
             raise ValueError("the index ends too early")
         self._format = object_format
+        self._oid_size = oid_size
         self._flags_at = _STAT.size + oid_size
         self._hashed = not data or any(data[-oid_size:])
         self._data = data or _HEADER.pack(b"DIRC", 2, 0) + bytes(oid_size)
@@ -76,32 +79,60 @@ class IndexFile:
                 return
             yield name
 
-    def replace(self, entries: Mapping[bytes, tuple[Entry, stat_result | None] | None]) -> bytes:
+    @property
+    def data(self) -> bytes:
+        """The bytes of the index."""
+        return self._data
+
+    @property
+    def checksum(self) -> bytes | None:
+        """The checksum at its end, which stands for all of it; not every index has one."""
+        return self._data[-self._oid_size :] if self._hashed else None
+
+    def replace(
+        self, entries: Mapping[bytes, tuple[Entry, stat_result | None] | None]
+    ) -> IndexFile:
         """Return the index with some entries set, or removed where None.
 
         Args:
             entries: For each path its entry, and what is known of the file if its content is that
                 of the entry; no path may be in conflict.
         """
-        count, start = self._count, _HEADER.size
+        following, start, shift = 0, _HEADER.size, 0
         pieces: list[bytes] = []
+        offsets: list[int] = []
         for path, new in sorted(entries.items(), key=lambda item: item[0]):
             position = self._position(path)
             there = self._has(position, path)
-            pieces.append(self._data[start : self._offsets[position]])
-            pieces.append(self._format_entry(path, *new) if new else b"")
-            count += bool(new) - there
-            start = self._offsets[position + there]
+            entry = self._format_entry(path, *new) if new else b""
+            at, end = self._offsets[position], self._offsets[position + there]
+            offsets += _shifted(self._offsets[following:position], shift)
+            offsets += [at + shift] if new else []
+            pieces += [self._data[start:at], entry]
+            following, start, shift = position + there, end, shift + len(entry) - (end - at)
+        offsets += _shifted(self._offsets[following:], shift)
         pieces.append(self._data[start : self._offsets[-1]])
-        for name, content in self._extensions:
-            kept = self._forget(content, entries) if name == _CACHED_TREES else content
-            pieces += [_EXTENSION.pack(name, len(kept)), kept]
-        made = _HEADER.pack(b"DIRC", self._version, count) + b"".join(pieces)
-        return made + (self._digest(made) if self._hashed else bytes(self._flags_at - _STAT.size))
+        return self._remade(pieces, offsets, entries)
+
+    def _remade(
+        self, entries: Sequence[bytes], offsets: list[int], touched: Iterable[bytes]
+    ) -> IndexFile:
+        made = copy(self)
+        made._offsets = offsets
+        made._extensions = [
+            (name, self._forget(content, touched) if name == _CACHED_TREES else content)
+            for name, content in self._extensions
+        ]
+        pieces = [_HEADER.pack(b"DIRC", self._version, made._count), *entries]
+        for name, content in made._extensions:
+            pieces += [_EXTENSION.pack(name, len(content)), content]
+        data = b"".join(pieces)
+        made._data = data + (self._digest(data) if self._hashed else bytes(self._oid_size))
+        return made
 
     def _forget(self, trees: bytes, paths: Iterable[bytes]) -> bytes:
         touched = [path.split(b"/") for path in paths]
-        return _forget(trees, 0, touched, self._flags_at - _STAT.size)[0] if trees else trees
+        return _forget(trees, 0, touched, self._oid_size)[0] if trees else trees
 
     @property
     def _count(self) -> int:
@@ -109,20 +140,30 @@ class IndexFile:
 
     def _find_entries(self, count: int) -> list[int]:
         data, flags_at, offset = self._data, self._flags_at, _HEADER.size
+        flags_of, fixed = _FLAGS.unpack_from, flags_at + _FLAGS.size + 8
         offsets = [offset]
-        for _ in range(count):
-            if offset + flags_at + 2 > len(data):
-                raise ValueError("the index ends too early")
-            flags = data[offset + flags_at] << 8 | data[offset + flags_at + 1]
-            name = offset + flags_at + (4 if flags & _EXTENDED else 2)
-            length = flags & _LONGEST_NAME
-            if length == _LONGEST_NAME:
-                length = data.index(b"\0", name) - name
-            offset += (name - offset + length + 8) & ~7
-            offsets.append(offset)
-        if offset > len(data) - (flags_at - _STAT.size):
+        try:
+            for _ in range(count):
+                (flags,) = flags_of(data, offset + flags_at)
+                length = flags & _LONGEST_NAME
+                if flags & _EXTENDED or length == _LONGEST_NAME:
+                    length = self._length(offset, flags)
+                offset += (fixed + length) & ~7
+                offsets.append(offset)
+        except struct.error:
+            raise ValueError("the index ends too early") from None
+        if offset > len(data) - self._oid_size:
             raise ValueError("the index ends too early")
         return offsets
+
+    def _length(self, offset: int, flags: int) -> int:
+        """Return the length of an unusual entry's name, with that of the flags it has more."""
+        more = 2 if flags & _EXTENDED else 0
+        length = flags & _LONGEST_NAME
+        if length == _LONGEST_NAME:
+            name = offset + self._flags_at + _FLAGS.size + more
+            length = self._data.index(b"\0", name) - name
+        return length + more
 
     def _flags(self, offset: int) -> int:
         return int.from_bytes(self._data[offset + self._flags_at : offset + self._flags_at + 2])
@@ -149,6 +190,10 @@ class IndexFile:
 
     def _digest(self, data: bytes) -> bytes:
         return hashlib.new(self._format, data).digest()
+
+
+def _shifted(offsets: list[int], by: int) -> list[int]:
+    return [offset + by for offset in offsets] if by else offsets
 
 
 def folders_of(path: bytes) -> Iterator[bytes]:

@@ -9,12 +9,13 @@ import contextlib
 import os
 import secrets
 import time
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, BinaryIO
 
 if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
+    from vault_kg.store.git_index_file import IndexFile
     from vault_kg.store.git_layout import Layout
 
 try:
@@ -31,8 +32,13 @@ _STILL_MAKING = 60.0
 class PreparedIndex:
     """An index made beside the current one, to be put in its place or thrown away."""
 
-    def __init__(self, layout: Layout) -> None:
-        """Read the current index; `seen` is empty where there is none."""
+    def __init__(self, layout: Layout, known: IndexFile | None = None) -> None:
+        """Read the current index; `seen` is empty where there is none.
+
+        Args:
+            layout: Where it is.
+            known: The index as it was left; where it is still there, it is not read again.
+        """
         self._layout = layout
         self._held: int | None = None
         self._made = self._failed = False
@@ -43,7 +49,7 @@ class PreparedIndex:
         self.seen = b""
         with contextlib.suppress(FileNotFoundError), layout.index.open("rb") as file:
             self._remember(os.fstat(file.fileno()))
-            self.seen = file.read()
+            self.seen = known.data if known and _is_in(file, known) else file.read()
 
     def __enter__(self) -> PreparedIndex:
         return self
@@ -161,6 +167,18 @@ def clear_leftovers(layout: Layout) -> None:
             elif time.time() - left.st_ctime < _STILL_MAKING:
                 continue
             scratch.unlink()
+
+
+def _is_in(file: BinaryIO, known: IndexFile) -> bool:
+    """Tell whether a file is an index that we know, by its size and the checksum at its end."""
+    checksum = known.checksum
+    if checksum is None or file.seek(0, os.SEEK_END) != len(known.data):
+        file.seek(0)
+        return False
+    file.seek(-len(checksum), os.SEEK_END)
+    same = file.read() == checksum
+    file.seek(0)
+    return same
 
 
 def signature(seen: os.stat_result) -> tuple[int, ...]:

@@ -69,6 +69,10 @@ class Layout:
         """The object id that stands for none."""
         return "0" * (2 * self.oid_size)
 
+    def is_in_use(self) -> bool:
+        """Tell whether another Git changes the index, or collects garbage."""
+        return self.index_lock.exists() or (self.common_dir / "gc.pid").exists()
+
     def stands(self) -> bool:
         """Tell whether the repository found is still the one at this place."""
         return _identity(self.root / ".git") == self.identity

@@ -11,28 +11,20 @@ import os
 import secrets
 import stat
 import struct
-import threading
 import zlib
 from typing import TYPE_CHECKING
 
+from vault_kg.store.flushing import Hardening
 from vault_kg.store.git_process import GitPending, GitUnavailable
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Iterator, Sequence
     from pathlib import Path
 
     from vault_kg.store.git_layout import Layout
     from vault_kg.store.git_process import Git, ObjectReader
 
-try:
-    import fcntl
-
-    _FULL_FLUSH = getattr(fcntl, "F_FULLFSYNC", None)
-except ImportError:  # no POSIX
-    _FULL_FLUSH = None
-
 _LOOSE_AT_MOST = 256
-_THREADS = 4
 _PACK_TYPES = {"commit": 1, "tree": 2, "blob": 3}
 
 
@@ -142,54 +134,6 @@ class explaining:  # noqa: N801 - read as a statement: `with explaining(path):`
             reason = "no_permission"
         message = f"{error.filename or self._path} cannot be written: {error.strerror}"
         raise GitUnavailable(message, reason) from error
-
-
-class Hardening:
-    """Files and folders on their way to the disk.
-
-    They are flushed side by side, so that the file system joins them into one or two writes of its
-    journal rather than one for each; meanwhile the caller can do something else.
-    """
-
-    def __init__(self, paths: Iterable[Path]) -> None:
-        waiting = list(paths)
-        self._failures: list[OSError] = []
-        self._threads = [
-            threading.Thread(target=_harden_each, args=(waiting[start::_THREADS], self._failures))
-            for start in range(min(_THREADS, len(waiting)))
-        ]
-        for thread in self._threads:
-            thread.start()
-
-    def wait(self) -> None:
-        """Return when everything is on the disk.
-
-        Raises:
-            OSError: Something could not be flushed.
-        """
-        for thread in self._threads:
-            thread.join()
-        if self._failures:
-            raise self._failures[0]
-
-
-def _harden_each(paths: Iterable[Path], failures: list[OSError]) -> None:
-    try:
-        for path in paths:
-            descriptor = os.open(path, os.O_RDONLY)
-            try:
-                _flush(descriptor)
-            finally:
-                os.close(descriptor)
-    except OSError as failure:
-        failures.append(failure)
-
-
-def _flush(descriptor: int) -> None:
-    if _FULL_FLUSH is None:
-        os.fsync(descriptor)
-    else:
-        fcntl.fcntl(descriptor, _FULL_FLUSH)
 
 
 def _replace(path: Path, content: bytes, mode: int) -> None:

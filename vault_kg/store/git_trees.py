@@ -7,32 +7,17 @@ from __future__ import annotations
 
 import os
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from vault_kg.errors import InvalidArgument, UnsafePath
+from vault_kg.store.git_tree import EXECUTABLE, PLAIN, SUBMODULE, TREE, Entry, Tree, Trees
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
     from vault_kg.store.git_objects import StagedObjects
 
-TREE = b"40000"
-SUBMODULE = b"160000"
-PLAIN = b"100644"
-EXECUTABLE = b"100755"
 _FILES = (PLAIN, EXECUTABLE, b"100664")
-
-
-class Entry(NamedTuple):
-    """What a name in a tree stands for: a mode as Git writes it, and an object id."""
-
-    mode: bytes
-    oid: str
-
-    @property
-    def is_folder(self) -> bool:
-        """Tell whether this is a tree; some old writers put a zero before its mode."""
-        return self.mode in (TREE, b"040000")
 
 
 @dataclass(frozen=True)
@@ -50,25 +35,6 @@ _ITSELF = b""
 _Edits = dict[bytes, "_Edits | str | None"]
 
 
-def parse_tree(data: bytes, oid_size: int) -> dict[bytes, Entry]:
-    """Read the bytes of a tree object."""
-    entries: dict[bytes, Entry] = {}
-    position = 0
-    while position < len(data):
-        end = data.index(b"\0", position)
-        mode, _, name = data[position:end].partition(b" ")
-        position = end + 1 + oid_size
-        entries[name] = Entry(mode, data[end + 1 : position].hex())
-    return entries
-
-
-def format_tree(entries: Mapping[bytes, Entry]) -> bytes:
-    """Return the bytes of a tree object; a folder sorts as if its name ended with a slash."""
-    ordered = sorted(entries.items(), key=lambda e: e[0] + b"/" if e[1].is_folder else e[0])
-    parts = (b"%s %s\0%s" % (e.mode, name, bytes.fromhex(e.oid)) for name, e in ordered)
-    return b"".join(parts)
-
-
 def split_path(path: str) -> list[bytes]:
     """Split a path of the vault into names that Git can hold.
 
@@ -82,22 +48,19 @@ def split_path(path: str) -> list[bytes]:
     return [os.fsencode(part) for part in parts]
 
 
-def find_entry(
-    read: Callable[[str], bytes], tree: str | None, path: bytes, oid_size: int
-) -> Entry | None:
+def find_entry(read: Callable[[str], Tree], tree: str | None, path: bytes) -> Entry | None:
     """Return what a path stands for in a tree, or None.
 
     Args:
-        read: Returns the content of an object.
+        read: Returns the tree of a name.
         tree: The tree to look in.
         path: The path; an empty one is the tree itself.
-        oid_size: How many bytes an object id has.
     """
     found: Entry | None = Entry(TREE, tree) if tree else None
     for name in path.split(b"/") if path else ():
         if found is None or not found.is_folder:
             return None
-        found = parse_tree(read(found.oid), oid_size).get(name)
+        found = read(found.oid).get(name)
     return found
 
 
@@ -105,10 +68,10 @@ class TreeEditor:
     """Applies changes of files to trees, one commit's after another's."""
 
     def __init__(
-        self, objects: StagedObjects, oid_size: int, new_mode: Callable[[bytes], bytes]
+        self, objects: StagedObjects, trees: Trees, new_mode: Callable[[bytes], bytes]
     ) -> None:
         self._objects = objects
-        self._oid_size = oid_size
+        self._trees = trees
         self._new_mode = new_mode
 
     def apply(
@@ -130,31 +93,34 @@ class TreeEditor:
 
     def entry(self, tree: str | None, path: bytes) -> Entry | None:
         """Return what a path stands for in a tree, or None."""
-        return find_entry(self._objects.read, tree, path, self._oid_size)
+        return find_entry(self._read, tree, path)
 
-    def _read(self, tree: str) -> dict[bytes, Entry]:
-        return parse_tree(self._objects.read(tree), self._oid_size)
+    def _read(self, tree: str) -> Tree:
+        return self._trees.get(tree, self._objects.read)
 
     def _edit(
         self, tree: str | None, edits: _Edits, prefix: bytes, changes: list[TreeChange]
     ) -> str | None:
-        entries = self._read(tree) if tree else {}
+        there = self._read(tree) if tree else Tree([], [])
+        edited: dict[bytes, Entry | None] = {}
         seen = len(changes)
         for name, edit in edits.items():
             if name == _ITSELF:
                 continue
-            before = entries.get(name)
+            before = there.get(name)
             if isinstance(edit, dict):
-                after = self._edit_folder(before, edit, prefix + name, changes)
+                edited[name] = self._edit_folder(before, edit, prefix + name, changes)
             else:
-                after = self._edit_file(before, edit, prefix + name, changes)
-            if after is None:
-                entries.pop(name, None)
-            else:
-                entries[name] = after
+                edited[name] = self._edit_file(before, edit, prefix + name, changes)
         if len(changes) == seen:
             return tree
-        return self._objects.add("tree", format_tree(entries)) if entries else None
+        made = there.replace(edited)
+        return self._add(made) if len(made) else None
+
+    def _add(self, tree: Tree) -> str:
+        oid = self._objects.add("tree", tree.to_bytes())
+        self._trees.keep(oid, tree)
+        return oid
 
     def _edit_folder(
         self, before: Entry | None, edits: _Edits, path: bytes, changes: list[TreeChange]
@@ -186,7 +152,7 @@ class TreeEditor:
         return after
 
     def _removals(self, tree: str, prefix: bytes) -> Iterator[TreeChange]:
-        for name, entry in self._read(tree).items():
+        for name, entry in self._read(tree):
             if entry.is_folder:
                 yield from self._removals(entry.oid, prefix + name + b"/")
             else:

@@ -10,18 +10,18 @@ dead process left is told by the same comparison.
 from __future__ import annotations
 
 import contextlib
-import os
-import stat
 from collections.abc import Sequence
 from pathlib import Path
 
-from vault_kg.errors import UnsafePath
 from vault_kg.state import journal as rows
 from vault_kg.state.database import Database
 from vault_kg.state.journal import FileRow
-from vault_kg.store import files, paths
 from vault_kg.store.failpoints import reach
-from vault_kg.store.files import Displaced, Found
+from vault_kg.store.flushing import Hardening
+from vault_kg.store.placing import Place
+from vault_kg.store.plan import Tell, quiet
+
+_STEP = 200
 
 
 class Installation:
@@ -37,11 +37,14 @@ class Installation:
             changed: its files, in order.
         """
         self._places = [
-            _Place(root, file, folder / f"{seq}-{ordinal}") for ordinal, file in enumerate(changed)
+            Place(root, file, folder / f"{seq}-{ordinal}") for ordinal, file in enumerate(changed)
         ]
 
-    def install(self) -> None:
+    def install(self, tell: Tell = quiet) -> None:
         """Put every file in its place, going on where a dead process stopped.
+
+        Args:
+            tell: told how many of the files are written, and how many are in their places.
 
         Raises:
             Displaced: a file is not what the request saw; it stands as the person left it.
@@ -50,12 +53,29 @@ class Installation:
         for place in self._places:
             place.recover()
         waiting = [place for place in self._places if place.waits()]
+        self._write(waiting, tell)
         for place in waiting:
             place.prepare()
             reach("install.temp-written")
-        for place in waiting:
+        for number, place in enumerate(waiting):
+            if number % _STEP == 0:
+                tell(number, len(waiting), "placing files")
             place.install()
             reach("install.file-done")
+        Hardening({place.folder for place in waiting}).wait()
+
+    def _write(self, waiting: Sequence[Place], tell: Tell) -> None:
+        parts: list[Path] = []
+        try:
+            for number, place in enumerate(waiting):
+                if number % _STEP == 0:
+                    tell(number, len(waiting), "writing files")
+                parts += place.write()
+            Hardening(parts).wait()
+        except OSError:
+            for part in parts:
+                part.unlink(missing_ok=True)
+            raise
 
     def confirm(self) -> None:
         """Look once more at what was replaced: an editor may have had it open and saved late.
@@ -105,190 +125,6 @@ def sweep(root: Path, folder: Path, database: Database) -> None:
 def _sweep_one(root: Path, left: Path, database: Database, seq: str, ordinal: str) -> None:
     changed = rows.files(database, int(seq)) if seq.isdigit() else []
     if ordinal.isdigit() and int(ordinal) < len(changed):
-        _Place(root, changed[int(ordinal)], left).clear(None)
+        Place(root, changed[int(ordinal)], left).clear(None)
     elif not left.is_dir():
         left.unlink(missing_ok=True)  # written in part, or of a database that is no more
-
-
-class _Place:
-    """One file's place in the vault, and its prepared file."""
-
-    def __init__(self, root: Path, file: FileRow, prepared: Path) -> None:
-        self._root = root
-        self._path = file.path
-        self._before = file.before
-        self._after = file.after
-        self._hashes = (file.before_hash, file.after_hash)
-        self._prepared = prepared
-        self._target = root.joinpath(*file.path.split("/"))
-        self._folders: list[Path] = []
-
-    def recover(self) -> None:
-        """Make sense of what a dead process left: finish a move, give an edit back."""
-        aside = files.aside_of(self._prepared)
-        if os.path.lexists(aside):
-            if os.path.lexists(self._target):
-                files.take_aside_back(self._prepared)
-            else:
-                aside.rename(self._target)
-        left = files.look(self._prepared)
-        if self._is_ours(left):
-            return
-        if _same_file(self._prepared, self._target):
-            self._prepared.unlink()  # a new file, placed and then edited
-            return
-        self._give_back(left)
-
-    def waits(self) -> bool:
-        """Say whether the file is still to be put in place."""
-        found = self._found()
-        if found.holds(self._after):
-            return False
-        if not found.holds(self._before):
-            raise Displaced(self._path, found.content)
-        return True
-
-    def prepare(self) -> None:
-        if self._after is None:
-            self._prepared.parent.mkdir(parents=True, exist_ok=True)
-            return
-        self._folders = files.make_folder(self._target.parent, self._root)
-        files.write_complete(self._prepared, self._after, self._target)
-
-    def install(self) -> None:
-        if self._after is None:
-            self._remove(self._before)
-        elif self._before is None:
-            self._create()
-        else:
-            self._replace(self._before)
-        files.sync_folder(self._target.parent)
-
-    def confirm(self) -> None:
-        left = files.look(self._prepared)
-        if not self._is_ours(left):
-            self._give_back(left)
-
-    def take_back(self) -> None:
-        if self._before == self._after or not self._found().holds(self._after):
-            return
-        if self._before is None:
-            self._prepared.unlink(missing_ok=True)
-            with contextlib.suppress(Displaced):  # edited since: it stays
-                self._remove(self._after)
-            self._remove_folders()
-            return
-        if not files.look(self._prepared).holds(self._before):
-            files.make_folder(self._target.parent, self._root)
-            files.write_complete(self._prepared, self._before, self._target)
-        if self._after is None:
-            with contextlib.suppress(FileExistsError):  # written anew since: it stays
-                files.place(self._prepared, self._target)
-        else:
-            self._exchange_back()
-        files.sync_folder(self._target.parent)
-
-    def clear(self, recorded: bytes | None) -> None:
-        """Remove the prepared file; one that somebody wrote to is moved beside its place."""
-        with contextlib.suppress(OSError):  # swept the next time
-            left = files.look(self._prepared)
-            if self._is_ours(left) or left.holds(recorded):
-                self._prepared.unlink(missing_ok=True)
-            else:
-                self._prepared.rename(_free_name_beside(self._target))
-
-    def _found(self) -> Found:
-        try:
-            paths.resolve(self._root, self._path)
-        except UnsafePath:
-            return Found(special=True)
-        return files.look(self._target)
-
-    def _is_ours(self, found: Found) -> bool:
-        if found.special or found.content is None:
-            return not found.special
-        return files.content_hash(found.content) in self._hashes
-
-    def _replace(self, before: bytes) -> None:
-        self._resolve()
-        try:
-            files.swap(self._prepared, self._target)
-        except (FileNotFoundError, FileExistsError):
-            raise Displaced(self._path, self._found().content) from None
-        reach("install.exchanged")
-        displaced = files.look(self._prepared)
-        if not displaced.holds(before):
-            self._give_back(displaced)
-
-    def _create(self) -> None:
-        self._resolve()
-        try:
-            files.place(self._prepared, self._target)
-        except FileExistsError:
-            raise Displaced(self._path, self._found().content) from None
-        reach("install.exchanged")
-        self._prepared.unlink(missing_ok=True)
-
-    def _remove(self, expected: bytes | None) -> None:
-        self._resolve()
-        try:
-            self._target.rename(self._prepared)
-        except FileNotFoundError:
-            return
-        reach("install.exchanged")
-        displaced = files.look(self._prepared)
-        if not displaced.holds(expected):
-            self._give_back(displaced)
-
-    def _resolve(self) -> None:
-        """Refuse a path that became a way out of the vault since it was looked at."""
-        try:
-            paths.resolve(self._root, self._path)
-        except UnsafePath:
-            raise Displaced(self._path, None) from None
-
-    def _give_back(self, displaced: Found) -> None:
-        """Put somebody's edit back, unless there is a newer one by now, and tell of it.
-
-        Raises:
-            Displaced: always.
-        """
-        there = self._found()
-        if there.holds(None) and displaced.special:
-            self._prepared.rename(self._target)
-        elif there.holds(None):
-            with contextlib.suppress(FileExistsError):
-                files.place(self._prepared, self._target)
-                self._prepared.unlink(missing_ok=True)
-        elif self._is_ours(there):
-            self._exchange_back()
-        raise Displaced(self._path, displaced.content)
-
-    def _exchange_back(self) -> None:
-        """Exchange the names again; if what was there is no more ours, it is newer and stays."""
-        try:
-            files.swap(self._prepared, self._target)
-            if not self._is_ours(files.look(self._prepared)):
-                files.swap(self._prepared, self._target)
-        except (FileNotFoundError, FileExistsError):
-            return  # removed or written anew meanwhile, which is newer
-
-    def _remove_folders(self) -> None:
-        for folder in self._folders:
-            with contextlib.suppress(OSError):  # somebody uses it by now
-                folder.rmdir()
-
-
-def _same_file(first: Path, second: Path) -> bool:
-    try:
-        found, other = os.lstat(first), os.lstat(second)
-    except OSError:
-        return False
-    return stat.S_ISREG(found.st_mode) and os.path.samestat(found, other)
-
-
-def _free_name_beside(target: Path) -> Path:
-    number = 1
-    while os.path.lexists(kept := target.with_name(f"{target.name}.kept-{number}")):
-        number += 1
-    return kept

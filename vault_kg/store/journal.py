@@ -13,37 +13,35 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 from vault_kg.errors import (
     Busy,
     ConflictBlocked,
     RequestMismatch,
     Unavailable,
-    UnsafePath,
     VaultError,
     WriteFailed,
 )
 from vault_kg.records import model
 from vault_kg.records.frontmatter import FrontMatterError, parse
-from vault_kg.state import conflicts, guards, merges, revisions
 from vault_kg.state import journal as rows
-from vault_kg.state.conflicts import Conflict
+from vault_kg.state import revisions
 from vault_kg.state.guards import Guard
 from vault_kg.state.journal import Entry, FileRow
-from vault_kg.state.merges import Contribution, Merge
-from vault_kg.state.revisions import Revision
-from vault_kg.store import files
+from vault_kg.state.merges import Merge
+from vault_kg.store import conflicting, files, publishing
 from vault_kg.store.failpoints import reach
 from vault_kg.store.files import Displaced
 from vault_kg.store.installation import Installation, sweep
 from vault_kg.store.lane import Lane
-from vault_kg.store.plan import Change, Plan, Request
+from vault_kg.store.plan import Change, Plan, Request, Tell, quiet
 from vault_kg.store.vault import Vault
 
 OBSERVE = "observe"
 EDITOR = "editor"
 _TRIES = 3
+_MANY = 50
+"""So many files take no time worth telling of."""
 
 
 @dataclass
@@ -55,12 +53,13 @@ class Journal:
     now: Callable[[], str]
     project: Callable[[Sequence[tuple[str, bytes | None]]], None]
 
-    def submit(self, request: Request, plan: Callable[[], Plan]) -> Entry:
+    def submit(self, request: Request, plan: Callable[[], Plan], tell: Tell = quiet) -> Entry:
         """Carry out a request once; the caller holds the lane.
 
         Args:
             request: who asks for what.
             plan: validates the request against what stands and says what it will do.
+            tell: told how far it is once it is accepted.
 
         Returns:
             The published entry: this one, or the one that answered the same request before.
@@ -79,7 +78,7 @@ class Journal:
         reach("accept.before")
         seq = self._accept(request, planned)
         reach("accept.after")
-        return self._finish(seq)
+        return self._finish(seq, tell)
 
     def observe(
         self,
@@ -154,7 +153,7 @@ class Journal:
                 operation=known.operation,
             )
         if known.state == rows.CONFLICTED:
-            raise self._blocked(known)
+            raise conflicting.blocked(self.vault.database, known)
         return known
 
     def _accept(self, request: Request, plan: Plan) -> int:
@@ -177,20 +176,24 @@ class Journal:
         if change.before is None or change.record_id is None:
             return False
         head = revisions.head(self.vault.database, change.record_id)
-        if head is None or head.hash == files.content_hash(change.before):
+        if head is None or head.path != change.path:
+            return False  # what its file replaces is another record's
+        if head.hash == files.content_hash(change.before):
             return False
         try:
             return model.is_record(parse(change.before))
         except FrontMatterError:
             return False  # no revision is made of what cannot be read
 
-    def _finish(self, seq: int) -> Entry:
+    def _finish(self, seq: int, tell: Tell = quiet) -> Entry:
         entry = self._entry(seq)
         changed = rows.files(self.vault.database, seq)
         installation = Installation(self.vault.root, self.vault.temporaries, seq, changed)
         if changed:
+            tell = tell if len(changed) > _MANY else quiet
             rows.set_state(self.vault.database, seq, rows.INSTALLING)
-            self._install(entry, changed, installation)
+            self._install(entry, changed, installation, tell)
+            tell(len(changed), len(changed), "indexing")
         reach("publish.before")
         try:
             with self.vault.database.write():
@@ -203,9 +206,11 @@ class Journal:
         installation.clear()
         return self._entry(seq)
 
-    def _install(self, entry: Entry, changed: list[FileRow], installation: Installation) -> None:
+    def _install(
+        self, entry: Entry, changed: list[FileRow], installation: Installation, tell: Tell
+    ) -> None:
         try:
-            installation.install()
+            installation.install(tell)
             reach("install.all-done")
             installation.confirm()
         except Displaced as met:
@@ -214,8 +219,10 @@ class Journal:
             except OSError as error:
                 raise _kept(entry, error) from error
             reach("conflict.rolled-back")
-            self._record_conflict(entry, changed, met, installation)
-            raise self._blocked(entry) from None
+            conflicting.record(self.vault, entry, changed, met, self.now())
+            reach("conflict.recorded")
+            installation.clear(met.found)
+            raise conflicting.blocked(self.vault.database, entry) from None
         except (OSError, VaultError) as error:
             self._abandon(entry, installation)
             raise _write_failed(error) from error
@@ -229,84 +236,17 @@ class Journal:
         except (OSError, VaultError) as error:
             raise _kept(entry, error) from error
 
-    def _record_conflict(
-        self, entry: Entry, changed: list[FileRow], met: Displaced, installation: Installation
-    ) -> None:
-        at = self.now()
-        found = [
-            Conflict(
-                f"cf_{entry.seq}_{n}", entry.seq, f.path, f.record_id, f.before, f.after,
-                met.found if f.path == met.path else self._present(f.path), at,
-            )
-            for n, f in enumerate(changed)
-        ]  # fmt: skip
-        with self.vault.database.write():
-            conflicts.add(self.vault.database, found)
-            rows.set_state(self.vault.database, entry.seq, rows.CONFLICTED)
-        reach("conflict.recorded")
-        installation.clear(met.found)
-
-    def _present(self, path: str) -> bytes | None:
-        try:
-            return files.read(self.vault.root, path)
-        except (UnsafePath, OSError):
-            return None  # a folder, link or pipe has the name; it stays as it is
-
-    def _blocked(self, entry: Entry) -> ConflictBlocked:
-        waiting = conflicts.of_entry(self.vault.database, entry.seq)
-        met = next((c for c in waiting if c.displaced != c.original), waiting[0])
-        return ConflictBlocked(
-            f"{met.path} was edited while {entry.operation} was being written. Nothing was "
-            "overwritten: all versions are kept. A person has to choose, with `vault-kg review "
-            f"{met.id}` or in the review UI",
-            conflict_id=met.id,
-            path=met.path,
-            request_id=entry.request_id,
-        )
-
     def _publish(self, entry: Entry, at: str) -> None:
-        database, effects = self.vault.database, entry.effects
-        changed = rows.files(database, entry.seq)
-        revisions.add(database, _revisions(entry.seq, effects["revisions"], at))
-        for guard in effects["guards"]:
-            guards.add(database, Guard(**guard))
-        gained = [Contribution(**c) for c in effects["contributions"]]
-        for merge in effects["merges"]:
-            own = [gain for gain in gained if gain.of in (None, merge["absorbed"])]
-            merges.add(database, Merge(**{**merge, "seq": entry.seq}), own)
-        if effects["undo_merge"]:
-            merges.undo(database, effects["undo_merge"], entry.seq)
-        for record_id, path in effects["moves"]:
-            revisions.move(database, record_id, path)
-        receipt = {**effects["receipt"], "publishedAt": at, "actor": entry.actor}
-        for conflict_id in effects["resolves"]:
-            self._resolve(conflict_id, entry, receipt)
-        rows.set_receipt(database, entry.seq, rows.PUBLISHED, receipt, at)
+        changed = rows.files(self.vault.database, entry.seq)
+        publishing.apply(self.vault.database, entry, at)
         if changed:
-            rows.queue_commit(database, entry.seq)
+            rows.queue_commit(self.vault.database, entry.seq)
             self.project([(f.path, f.after) for f in changed])
-
-    def _resolve(self, conflict_id: str, entry: Entry, receipt: dict[str, Any]) -> None:
-        """Close a conflict; what was chosen answers the request that met it from now on."""
-        database = self.vault.database
-        conflict = conflicts.get(database, conflict_id)
-        if conflict is None:
-            return
-        choice, at = str(receipt.get("choice", "")), str(receipt["publishedAt"])
-        conflicts.resolve(database, conflict_id, choice, entry.reason or "", entry.actor, at)
-        answer = {**receipt, "actor": self._entry(conflict.seq).actor}
-        if not entry.effects["revisions"]:
-            answer["changed"] = False
-        rows.set_receipt(database, conflict.seq, rows.RESOLVED, answer, at)
 
     def _entry(self, seq: int) -> Entry:
         entry = rows.get(self.vault.database, seq)
         assert entry is not None, "a journal row never goes away"
         return entry
-
-
-def _revisions(seq: int, made: list[dict[str, Any]], at: str) -> list[Revision]:
-    return [Revision(**{**values, "seq": seq, "at": at}) for values in made]
 
 
 def _fingerprint(change: Change) -> str:
@@ -316,7 +256,7 @@ def _fingerprint(change: Change) -> str:
 def _write_failed(error: Exception) -> VaultError:
     if isinstance(error, VaultError):
         return error
-    where = getattr(error, "filename", None) or "the vault"
+    where = getattr(error, "filename2", None) or getattr(error, "filename", None) or "the vault"
     return WriteFailed(
         f"the disk refused ({_reason(error)}) at {where}; the vault is as it was. Free some space "
         "or mend the permissions, then repeat the request"

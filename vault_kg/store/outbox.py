@@ -6,6 +6,7 @@ Git can. The commit's trailers carry what a lost state is rebuilt from (`recover
 
 from __future__ import annotations
 
+import contextlib
 import json
 import threading
 from dataclasses import replace
@@ -21,6 +22,7 @@ from vault_kg.store.failpoints import reach
 from vault_kg.store.git import CommitRequest, FileSnapshot, GitPending, GitUnavailable, History
 from vault_kg.store.git_trees import split_path
 from vault_kg.store.journal import OBSERVE
+from vault_kg.store.plan import Tell, quiet
 from vault_kg.store.vault import CONFIG, Vault
 
 BATCH = 200
@@ -29,10 +31,13 @@ MAX_WHOLE_REVISIONS = 20
 
 WAIT_SECONDS = 5.0
 
+TIDY_EVERY = 100
+"""Once in so many entries it is looked whether Git has loose objects to pack."""
+
 SEQ, PREVIOUS, REQUEST = "Vault-Seq", "Vault-Previous", "Vault-Request"
 OPERATION, PARTITION, ACTOR = "Vault-Operation", "Vault-Partition", "Vault-Actor"
 AT, REASON, REVISION, MOVE = "Vault-At", "Vault-Reason", "Vault-Revision", "Vault-Move"
-GUARD, MERGE, UNMERGE = "Vault-Guard", "Vault-Merge", "Vault-Unmerge"
+GUARD, LIFT, MERGE, UNMERGE = "Vault-Guard", "Vault-Lift", "Vault-Merge", "Vault-Unmerge"
 PAYLOAD, RECEIPT = "Vault-Payload", "Vault-Receipt"
 SHORT = ("record_id", "revision", "lifecycle", "partition", "path")
 _UNAVAILABLE = "unavailable: "
@@ -50,19 +55,20 @@ class Outbox:
         self._thread = threading.Lock()
         self._lock = FileLock(vault.private / "git.lock", thread_local=False)
 
-    def drain(self, wait: float = WAIT_SECONDS) -> None:
+    def drain(self, wait: float = WAIT_SECONDS, tell: Tell = quiet) -> None:
         """Commit everything that waits; what cannot be committed goes on waiting.
 
         Never raises: what was acknowledged stands, whatever becomes of its commit.
 
         Args:
             wait: seconds to wait for another thread or process that is committing.
+            tell: told how many are committed, between batches; a refusal of it ends the drain.
         """
         if not self._thread.acquire(timeout=wait):
             return  # the one who commits takes what waits along
         try:
             with self._lock.acquire(timeout=wait, poll_interval=0.005):
-                self._drain()
+                self._drain(tell)
         except (Timeout, OSError, VaultError):
             return  # committed by the one who holds the lock, or with the next drain
         finally:
@@ -83,9 +89,11 @@ class Outbox:
         answer = {"state": "unavailable" if unavailable else "pending"}
         return answer | ({"reason": reason.removeprefix(_UNAVAILABLE)} if reason else {})
 
-    def _drain(self) -> None:
+    def _drain(self, tell: Tell) -> None:
         database = self._vault.database
+        committed: list[int] = []
         while entries := rows.queued(database, BATCH):
+            tell(len(committed), len(committed) + rows.queue_state(database)[0], "committing")
             reach("git.before")
             try:
                 commits = self._history.commit(self._requests(entries))
@@ -97,7 +105,11 @@ class Outbox:
                 return
             reach("git.committed")
             rows.mark_committed(database, dict(zip((e.seq for e in entries), commits, strict=True)))
+            committed += (entry.seq for entry in entries)
             reach("git.after")
+        if committed and committed[-1] // TIDY_EVERY > (committed[0] - 1) // TIDY_EVERY:
+            with contextlib.suppress(GitUnavailable):  # it is tried again later
+                self._history.tidy()
 
     def _requests(self, entries: list[Entry]) -> list[CommitRequest]:
         requests = [self._request(entry) for entry in entries]
@@ -160,6 +172,7 @@ def _trailers(entry: Entry, previous: int | None, removed: set[str]) -> Trailers
     ]
     trailers += [(MOVE, _dump(move)) for move in effects["moves"]]
     trailers += [(GUARD, _dump(g)) for g in effects["guards"]]
+    trailers += [(LIFT, _dump(lift)) for lift in effects.get("lifts", ())]
     for merge in effects["merges"]:
         own = [
             gain for gain in effects["contributions"] if gain.get("of") in (None, merge["absorbed"])

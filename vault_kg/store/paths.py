@@ -59,17 +59,18 @@ def resolve(root: Path, relative: str) -> Path:
     parts = relative.split("/")
     if not relative or "\0" in relative or any(part in ("", ".", "..") for part in parts):
         raise UnsafePath(f"{relative[:200]!r} is not a path inside the vault", path=relative[:200])
-    current = root
+    current = str(root)
     for part in parts:
-        current = current / part
+        current = f"{current}{os.sep}{part}"
         try:
             mode = os.lstat(current).st_mode
         except (FileNotFoundError, NotADirectoryError):
             break
         if stat.S_ISLNK(mode):
+            link = Path(current).relative_to(root)
             raise UnsafePath(
-                f"{relative} goes through the symbolic link {current.relative_to(root)}; records "
-                "must be regular files of the vault",
+                f"{relative} goes through the symbolic link {link}; records must be regular files "
+                "of the vault",
                 path=relative,
             )
     return root.joinpath(*parts)

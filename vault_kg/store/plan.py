@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass
 from typing import Any
 
@@ -16,6 +16,13 @@ from vault_kg.state.guards import Guard
 from vault_kg.state.journal import FileRow
 from vault_kg.state.merges import Contribution, Merge
 from vault_kg.store import files
+
+Tell = Callable[[int, int, str], None]
+"""Told (done, total, what) while an accepted plan is carried out."""
+
+
+def quiet(done: int, total: int, what: str) -> None:
+    """Tell nobody."""
 
 
 @dataclass(frozen=True)
@@ -89,6 +96,8 @@ class Plan:
     reason: str | None = None
     resolves: tuple[str, ...] = ()
     """Conflicts that this plan closes, with `receipt["choice"]`."""
+    lifts: tuple[tuple[str, str], ...] = ()
+    """(record id, kind) of guards that this plan takes back."""
     moves: tuple[tuple[str, str], ...] = ()
     """(record id, new path) of files that a person moved: their revision stays."""
 
@@ -98,6 +107,7 @@ class Plan:
         return {
             "revisions": [row for row in rows if row is not None],
             "guards": [asdict(g) for g in self.guards],
+            "lifts": [list(lift) for lift in self.lifts],
             "merges": [asdict(m) for m in self.merges],
             "contributions": [asdict(c) for c in self.contributions],
             "undo_merge": self.undo_merge,

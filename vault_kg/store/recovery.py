@@ -178,6 +178,9 @@ class _Recovery:
         for guard in _made(Guard, said.parsed(outbox.GUARD)):
             guards.add(self._db, guard)
             self._report.guards += 1
+        for lift in said.parsed(outbox.LIFT):
+            if isinstance(lift, list) and len(lift) == 2:
+                guards.lift(self._db, str(lift[0]), str(lift[1]))
         self._merges(said, seq)
         for move in said.parsed(outbox.MOVE):
             if isinstance(move, list) and len(move) == 2:

@@ -81,8 +81,16 @@ def describe(
     )
 
 
-def changes(source: Source, content: bytes) -> tuple[Change, Change]:
-    """Return the two files that retain a source."""
+def changes(
+    source: Source, content: bytes, attributes: Mapping[str, Value] | None = None
+) -> tuple[Change, Change]:
+    """Return the two files that retain a source.
+
+    Args:
+        source: its descriptor.
+        content: its bytes.
+        attributes: what else whoever sent it wants kept in the descriptor's file.
+    """
     name = PurePosixPath(source.path).name
     descriptor: dict[str, Value] = {
         "format": FORMAT,
@@ -97,6 +105,7 @@ def changes(source: Source, content: bytes) -> tuple[Change, Change]:
         "source_file": source.source_file,
         "chunk_id": source.chunk_id,
         "reference_time": source.reference_time,
+        "attributes": dict(attributes) if attributes else None,
     }
     kept = {name: value for name, value in descriptor.items() if value is not None}
     text = new_document(kept, "").decode().removeprefix("---\n").removesuffix("---\n")
@@ -136,6 +145,17 @@ def verify(root: Path, source: Source) -> tuple[bytes | None, bool]:
     except UnsafePath:
         return None, False
     return content, content is not None and hashlib.sha256(content).hexdigest() == source.sha256
+
+
+def attributes(root: Path, source: Source) -> dict[str, Value]:
+    """Return what whoever sent a source wanted kept with it; nothing where that cannot be read."""
+    try:
+        content = files.read(root, f"{folder(source.partition, source.sha256)}/{DESCRIPTOR}")
+        values = load((content or b"").decode())
+    except (UnsafePath, ValueError):
+        return {}
+    kept = values.get("attributes") if isinstance(values, dict) else None
+    return kept if isinstance(kept, dict) else {}
 
 
 def read_outside(path: Path, sha256: str) -> bytes:

@@ -101,11 +101,12 @@ def open_vault(root: Path, state: Path | None = None) -> Vault:
             path=str(where),
         )
     database = Database(where)
-    if settings.get(database, "vault_id") != vault_id:
+    found = settings.get(database, "vault_id")
+    if found != vault_id:
         database.close()
+        what = "is the state of another vault" if found else "is empty"
         raise Unavailable(
-            f"{where} is the state of another vault; give the right --state, or move it away and "
-            "run `vault-kg recover`",
+            f"{where} {what}; give the right --state, or move it away and run `vault-kg recover`",
             path=str(where),
         )
     opened = Vault(root, vault_id, created, database, root / paths.PRIVATE)
