@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
 
 import pytest
@@ -51,6 +52,18 @@ def test_a_plain_scalar_means_what_yaml_1_2_core_says(value: Value, texts: list[
     for text in texts:
         assert same(resolve(text), value)
         assert same(load(f"k: {text}\n"), {"k": value})
+
+
+SPELLED = ["0755", "007", "+5", "0x1F", "0o17", "1.10", "1e3", ".5", "5.", "-0"]
+
+
+@pytest.mark.parametrize("text", SPELLED)
+def test_a_number_as_text_is_spelled_as_it_is_written(text: str) -> None:
+    value = load(f"k: {text}\n")["k"]
+    assert isinstance(value, int | float)
+    assert str(value) == f"{value}" == text
+    plain = float(value) if isinstance(value, float) else int(value)
+    assert same(value, plain) and json.loads(json.dumps(value)) == plain
 
 
 @given(st.integers(), st.floats(), st.booleans())

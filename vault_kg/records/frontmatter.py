@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from difflib import SequenceMatcher
 from enum import Enum
 from typing import Final, NamedTuple
@@ -19,7 +19,7 @@ from vault_kg.records.yaml_layout import LINE_BREAK
 from vault_kg.records.yaml_nodes import Mapping as MappingNode
 from vault_kg.records.yaml_nodes import Notice, Tree, YamlError
 from vault_kg.records.yaml_reader import compose
-from vault_kg.records.yaml_scalars import Value, checked, checked_key, same
+from vault_kg.records.yaml_scalars import Value, checked, checked_key, copied, same
 
 __all__ = [
     "MAX_RECORD_BYTES",
@@ -74,6 +74,7 @@ class Document:
         body: The text behind the block, its line breaks as they are.
         body_line: The line of the file on which the body begins.
         notices: What was read although YAML forbids it.
+        tree: What the block was read as; never changed, unlike `fields`, which is the caller's.
     """
 
     raw: bytes
@@ -85,6 +86,7 @@ class Document:
     body: str
     body_line: int
     notices: tuple[Notice, ...] = ()
+    tree: Tree | None = field(default=None, repr=False, compare=False)
 
 
 class Block(NamedTuple):
@@ -128,15 +130,14 @@ def parse(raw: bytes) -> Document:
     block = find_block(text)
     if block is None:
         return Document(raw, has_bom, newline, False, {}, {}, text, 1)
-    root, notices = _composed(text[: block.end])
-    fields: dict[str, Value] = {}
+    tree = _composed(text[: block.end])
     lines: dict[str, int] = {}
-    if isinstance(root, MappingNode):
-        fields = root.value
-        lines = {entry.name: entry.key.line for entry in root.entries}
+    if isinstance(tree.root, MappingNode):
+        lines = {entry.name: entry.key.line for entry in tree.root.entries}
     body_line = len(LINE_BREAK.findall(text, 0, block.end)) + 2
     body = text[block.body :]
-    return Document(raw, has_bom, newline, True, fields, lines, body, body_line, notices)
+    fields = {key: copied(value) for key, value in _fields(tree).items()}
+    return Document(raw, has_bom, newline, True, fields, lines, body, body_line, tree.notices, tree)
 
 
 def edit(
@@ -158,16 +159,17 @@ def edit(
         ValueError: A value cannot be written (half a surrogate pair, nested too deeply).
         FrontMatterError: What would result exceeds the bounds of the reader.
     """
-    document = parse(document.raw)  # the caller may have changed `fields`
-    fields = _changed(document.fields, changes)
+    tree = document.tree or parse(document.raw).tree
+    standing = _fields(tree) if tree else {}
+    fields = _changed(standing, changes)
     new_body = document.body if body is None else _with_breaks(document, body)
-    if same(document.fields, fields) and new_body == document.body:
+    if same(standing, fields) and new_body == document.body:
         return document.raw
     text = document.raw.decode().removeprefix(_BOM)
     block = find_block(text)
     if block is None:
         return _built(document.has_bom, fields, new_body, document.newline)
-    front = _edited(text[: block.end], block.begin, fields, document.newline)
+    front = _edited(text[: block.end], block.begin, fields, document.newline, tree)
     fence = text[block.end : block.body]
     if new_body and fence[-1] not in "\r\n":
         fence += document.newline
@@ -222,6 +224,10 @@ def _composed(front: str) -> Tree:
     return tree
 
 
+def _fields(tree: Tree) -> dict[str, Value]:
+    return tree.root.value if isinstance(tree.root, MappingNode) else {}
+
+
 def _changed(
     fields: Mapping[str, Value], changes: Mapping[str, Value | Remove]
 ) -> dict[str, Value]:
@@ -235,9 +241,11 @@ def _changed(
     return result
 
 
-def _edited(front: str, begin: int, fields: dict[str, Value], newline: str) -> str:
+def _edited(
+    front: str, begin: int, fields: dict[str, Value], newline: str, tree: Tree | None = None
+) -> str:
     try:
-        return yaml_edit.edit(front, begin, fields, newline)
+        return yaml_edit.edit(front, begin, fields, newline, tree)
     except YamlError as error:
         raise FrontMatterError(error.line, f"cannot be written: {error.reason}") from None
 

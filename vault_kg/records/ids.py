@@ -9,6 +9,7 @@ from __future__ import annotations
 import hashlib
 import re
 import secrets
+from collections.abc import Callable
 
 ALPHABET = "0123456789abcdefghjkmnpqrstvwxyz"
 LENGTH = 26
@@ -18,6 +19,7 @@ SOURCE_PREFIX = "sr"
 NOTE_PREFIX = "doc:file:"
 
 _ID = re.compile(rf"(pg|cl|re|sr)_[{ALPHABET}]{{{LENGTH}}}")
+_UID = re.compile(rf"\b{_ID.pattern}\b|{NOTE_PREFIX}[^\s'\"\],]+")
 
 
 def new_id(kind: str, milliseconds: int) -> str:
@@ -39,6 +41,11 @@ def note_id(path: str) -> str:
 def is_id(text: str) -> bool:
     """Say whether the text has the form of a record or source id."""
     return _ID.fullmatch(text) is not None
+
+
+def replaced(text: str, name: Callable[[str], str]) -> str:
+    """Return a text in which each record or source id, and each uid of a note, is named anew."""
+    return _UID.sub(lambda found: name(found[0]), text)
 
 
 def is_note(uid: str) -> bool:

@@ -21,7 +21,7 @@ from vault_kg.records.yaml_nodes import (
     Sequence,
     YamlError,
 )
-from vault_kg.records.yaml_scalars import MAX_DEPTH, SURROGATE, Value, resolve
+from vault_kg.records.yaml_scalars import MAX_DEPTH, SURROGATE, Value, copied, resolve
 
 MAX_VALUES: Final = 100_000
 MAX_ALIASED: Final = 10_000
@@ -98,9 +98,10 @@ class Composer:
         if tag not in _TYPES:
             raise self._foreign(tag)
         value = resolve(text)
-        if tag == _CORE + "float" and type(value) is int:
+        kind = next(k for k in (NoneType, bool, int, float, str) if isinstance(value, k))
+        if tag == _CORE + "float" and isinstance(value, int) and kind is int:
             return float(value)
-        if type(value) is not _TYPES[tag]:
+        if kind is not _TYPES[tag]:
             raise YamlError(self.line, f"{text[:40]!r} is not a {tag.removeprefix(_CORE)}")
         return value
 
@@ -151,7 +152,7 @@ class Composer:
             raise YamlError(self.line, f"aliases expand to more than {MAX_ALIASED:,} values")
         if len(self._stack) + target.height > MAX_DEPTH:
             raise YamlError(self.line, f"nested more than {MAX_DEPTH} levels deep")
-        value = _copy(target.value)
+        value = copied(target.value)
         node = Alias(event.start_mark.index, event.end_mark.index, self.line, None, value)
         node.target, node.weight, node.height = target, target.weight, target.height
         self._attach(node, value if isinstance(value, str) else None)
@@ -185,11 +186,3 @@ class Composer:
         if text in mapping.value:
             raise YamlError(self.line, f"the key {text[:80]!r} stands twice")
         mapping.pending = (text, node)
-
-
-def _copy(value: Value) -> Value:
-    if isinstance(value, dict):
-        return {key: _copy(item) for key, item in value.items()}
-    if isinstance(value, list):
-        return [_copy(item) for item in value]
-    return value

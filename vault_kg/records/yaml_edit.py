@@ -13,13 +13,15 @@ from vault_kg.records.yaml_composer import MAX_VALUES
 from vault_kg.records.yaml_layout import Layout, TooTangled
 from vault_kg.records.yaml_nodes import Mapping, Tree, YamlError
 from vault_kg.records.yaml_reader import compose
-from vault_kg.records.yaml_scalars import Value, identity, same
+from vault_kg.records.yaml_scalars import Value, same
 from vault_kg.records.yaml_writer import block_lines
 
 _MAX_WIDENINGS: Final = 8
 
 
-def edit(text: str, begin: int, expected: dict[str, Value], newline: str) -> str:
+def edit(
+    text: str, begin: int, expected: dict[str, Value], newline: str, tree: Tree | None = None
+) -> str:
     """Return the text changed so that it reads as the mapping `expected`.
 
     Args:
@@ -27,11 +29,12 @@ def edit(text: str, begin: int, expected: dict[str, Value], newline: str) -> str
         begin: Where its content begins: behind a `---` line if it has one.
         expected: The keys and values that it shall have, in the types of `Value`.
         newline: The line break of the lines that are added.
+        tree: What the text was read as, where it was read already.
 
     Raises:
         YamlError: The text, or `expected` written out, cannot be read within the bounds.
     """
-    tree = compose(text)
+    tree = tree or compose(text)
     root = tree.root
     if root is not None and not isinstance(root, Mapping):
         raise YamlError(root.line, "is not a mapping of keys to values")
@@ -112,7 +115,7 @@ class _Editor:
 def _differing(fields: dict[str, Value], expected: dict[str, Value]) -> set[str]:
     """Return the keys that only one has, or that differ in value or type."""
     both = fields.keys() & expected.keys()
-    changed = {key for key in both if identity(fields[key]) != identity(expected[key])}
+    changed = {key for key in both if not same(fields[key], expected[key])}
     return changed | (fields.keys() ^ expected.keys())
 
 

@@ -32,6 +32,24 @@ _FLOAT: Final = re.compile(r"[-+]?(?:\.[0-9]+|[0-9]+(?:\.[0-9]*)?)(?:[eE][-+]?[0
 SURROGATE: Final = re.compile("[\ud800-\udfff]")
 
 
+class SpelledInt(int):
+    """An integer that is not written as `str` would write it: `0755`. As text it is as written."""
+
+    text: str
+
+    def __str__(self) -> str:
+        return self.text
+
+
+class SpelledFloat(float):
+    """A number that is not written as `str` would write it: `1.10`. As text it is as written."""
+
+    text: str
+
+    def __str__(self) -> str:
+        return self.text
+
+
 def resolve(text: str) -> bool | int | float | str | None:
     """Return what an untagged plain scalar means under the YAML 1.2 core schema.
 
@@ -44,14 +62,30 @@ def resolve(text: str) -> bool | int | float | str | None:
     if len(text) > MAX_NUMBER_LENGTH:
         return text
     if _DECIMAL.fullmatch(text):
-        return int(text)
+        return _integer(int(text), text)
     if _FLOAT.fullmatch(text):
-        return float(text)
+        return _float(float(text), text)
     if _OCTAL.fullmatch(text):
-        return int(text[2:], 8)
+        return _integer(int(text[2:], 8), text)
     if _HEXADECIMAL.fullmatch(text):
-        return int(text[2:], 16)
+        return _integer(int(text[2:], 16), text)
     return text
+
+
+def _integer(number: int, text: str) -> int:
+    if str(number) == text:
+        return number
+    spelled = SpelledInt(number)
+    spelled.text = text
+    return spelled
+
+
+def _float(number: float, text: str) -> float:
+    if str(number) == text:
+        return number
+    spelled = SpelledFloat(number)
+    spelled.text = text
+    return spelled
 
 
 class Instant(str):
@@ -77,12 +111,14 @@ def identity(value: Value) -> tuple[object, ...]:
         return ("float", repr(value))
     if isinstance(value, str):
         return ("str", str.__str__(value))
+    if isinstance(value, int) and not isinstance(value, bool):
+        return ("int", int(value))
     return (type(value).__name__, value)
 
 
 def same(left: Value, right: Value) -> bool:
     """Tell whether two values are equal, types included, at every level."""
-    return identity(left) == identity(right)
+    return left is right or identity(left) == identity(right)
 
 
 def checked(value: object, where: str, depth: int = 0) -> Value:
@@ -118,6 +154,15 @@ def checked(value: object, where: str, depth: int = 0) -> Value:
         checked_key(key, where): checked(item, f"{where}.{key}", depth + 1)
         for key, item in value.items()
     }
+
+
+def copied(value: Value) -> Value:
+    """Return a value that shares no list or mapping with another."""
+    if isinstance(value, dict):
+        return {key: copied(item) for key, item in value.items()}
+    if isinstance(value, list):
+        return [copied(item) for item in value]
+    return value
 
 
 def checked_key(key: object, where: str) -> str:
