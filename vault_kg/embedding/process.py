@@ -1,47 +1,26 @@
-"""The worker process as its client holds it: started, asked, timed, and ended.
-
-Every call has a deadline. A worker that misses it is killed, because nothing else is certain to
-bring a native library back.
-"""
+"""The embedding worker as its client holds it: texts to tokens, windows of tokens to vectors."""
 
 from __future__ import annotations
 
-import contextlib
-import os
-import signal
-import subprocess
-import sys
-import sysconfig
-import tempfile
-import threading
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, BinaryIO, cast
+from typing import TYPE_CHECKING
 
-from vault_kg.embedding.protocol import BrokenFrame, read_frame, write_frame
+from vault_kg.embedding.timed import TimedWorker, WorkerLost, WorkerRefused
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
+
+__all__ = ["BATCH_TOKENS", "BATCH_WINDOWS", "WorkerLost", "WorkerProcess", "WorkerRefused"]
 
 BATCH_TOKENS = 256
 """Tokens put together in one call: larger batches were no faster, and make a query wait longer."""
 
 BATCH_WINDOWS = 64
 
-_STDERR_TAIL = 2000
-_CLOSE_SECONDS = 2.0
 
-
-class WorkerLost(Exception):
-    """The worker died or was killed for missing a deadline; the message says which."""
-
-
-class WorkerRefused(Exception):
-    """The worker is sound and says why it did not do what was asked."""
-
-
-class WorkerProcess:
+class WorkerProcess(TimedWorker):
     """A running worker with its model loaded; used by one thread at a time.
 
     Args:
@@ -57,34 +36,17 @@ class WorkerProcess:
     def __init__(self, model: Path, *, window_tokens: int, start_seconds: float) -> None:
         import numpy as np
 
-        self._stderr = tempfile.TemporaryFile()  # noqa: SIM115 - closed with the process
-        self._process = _spawn(model, max(window_tokens, BATCH_TOKENS), self._stderr)
-        self._requests = cast(BinaryIO, self._process.stdin)
-        self._answers = cast(BinaryIO, self._process.stdout)
-        try:
-            with self._deadline(start_seconds, "loading the model"):
-                header, payload = self._read()
-        except WorkerRefused as error:
-            reason = f"{error}{self._last_words()}"
-            self.close()
-            raise WorkerRefused(reason) from error
-        except WorkerLost:
-            self.close()
-            raise
-        framing = np.frombuffer(payload, np.int32)
-        self.dimension = int(header["dimension"])
-        self.prefix, self.suffix = np.split(framing, [int(header["prefix"])])
-
-    @property
-    def pid(self) -> int:
-        """The process id."""
-        return self._process.pid
+        arguments = [str(model), str(max(window_tokens, BATCH_TOKENS)), str(BATCH_WINDOWS)]
+        super().__init__("vault_kg.embedding.worker", arguments, start_seconds)
+        framing = np.frombuffer(self.greeting_payload, np.int32)
+        self.dimension = int(self.greeting["dimension"])
+        self.prefix, self.suffix = np.split(framing, [int(self.greeting["prefix"])])
 
     def tokenize(self, texts: Sequence[str], *, seconds: float) -> list[NDArray[np.int32]]:
         """Return the tokens of each text, without framing."""
         import numpy as np
 
-        header, payload = self._call({"do": "tokenize", "texts": list(texts)}, b"", seconds)
+        header, payload = self.call({"do": "tokenize", "texts": list(texts)}, b"", seconds)
         flat = np.frombuffer(payload, np.int32)
         return np.split(flat, np.cumsum(header["lengths"])[:-1])
 
@@ -96,116 +58,6 @@ class WorkerProcess:
 
         request = {"do": "embed", "threads": threads, "lengths": [len(each) for each in windows]}
         payload = b"".join(each.tobytes() for each in windows)
-        header, data = self._call(request, payload, seconds)
+        header, data = self.call(request, payload, seconds)
         vectors = np.frombuffer(data, np.float32).reshape(len(windows), self.dimension)
         return vectors, float(header["seconds"])
-
-    def kill(self) -> None:
-        """Kill the worker at once; a call that another thread waits for fails as `WorkerLost`."""
-        self._process.kill()
-
-    def close(self) -> None:
-        """End the worker: by closing its pipe, and by force where that is not enough."""
-        for pipe in (self._requests, self._answers):
-            with contextlib.suppress(OSError):
-                pipe.close()
-        try:
-            self._process.wait(_CLOSE_SECONDS)
-        except subprocess.TimeoutExpired:
-            self._process.kill()
-            self._process.wait()
-        self._stderr.close()
-
-    def _call(
-        self, request: dict[str, Any], payload: bytes, seconds: float
-    ) -> tuple[dict[str, Any], bytes]:
-        with self._deadline(seconds, str(request["do"])):
-            try:
-                write_frame(self._requests, request, payload)
-            except (OSError, ValueError) as error:
-                raise WorkerLost(self._death()) from error
-            return self._read()
-
-    def _read(self) -> tuple[dict[str, Any], bytes]:
-        try:
-            frame = read_frame(self._answers)
-        except (BrokenFrame, OSError, ValueError):
-            frame = None
-        if frame is None:
-            raise WorkerLost(self._death())
-        if "error" in frame[0]:
-            raise WorkerRefused(str(frame[0]["error"]))
-        return frame
-
-    @contextlib.contextmanager
-    def _deadline(self, seconds: float, doing: str) -> Iterator[None]:
-        """Kill the worker where the block takes longer; it then fails as `WorkerLost`."""
-        late = threading.Event()
-        timer = threading.Timer(seconds, self._kill_late, (late,))
-        timer.daemon = True
-        timer.start()
-        try:
-            yield
-        except WorkerLost as error:
-            if late.is_set():
-                raise WorkerLost(f"no answer within {seconds:g} s ({doing})") from error
-            raise
-        finally:
-            timer.cancel()
-
-    def _kill_late(self, late: threading.Event) -> None:
-        late.set()
-        self._process.kill()
-
-    def _death(self) -> str:
-        """Say how the process ended, with the last thing that it printed."""
-        try:
-            status = self._process.wait(_CLOSE_SECONDS)
-        except subprocess.TimeoutExpired:
-            self._process.kill()
-            status = self._process.wait()
-        return f"the worker {_ending(status)}{self._last_words()}"
-
-    def _last_words(self) -> str:
-        size = self._stderr.seek(0, os.SEEK_END)
-        self._stderr.seek(max(0, size - _STDERR_TAIL))
-        lines = self._stderr.read().decode("utf-8", "replace").strip().splitlines()
-        telling = [line for line in lines if "error" in line.lower() or "ASSERT" in line]
-        return f" ({(telling or lines)[-1].strip()})" if lines else ""
-
-
-def _ending(status: int) -> str:
-    if status >= 0:
-        return f"ended with status {status}"
-    if -status == signal.SIGILL:
-        return (
-            "met an instruction that this processor has not (SIGILL); "
-            "build llama-cpp-python here with scripts/build_llama.py"
-        )
-    try:
-        return f"was ended by {signal.Signals(-status).name}"
-    except ValueError:
-        return f"was ended by signal {-status}"
-
-
-def _spawn(model: Path, batch_tokens: int, stderr: BinaryIO) -> subprocess.Popen[bytes]:
-    arguments = [str(model), str(batch_tokens), str(BATCH_WINDOWS)]
-    return subprocess.Popen(
-        # -P: never import from the current folder, which may be somebody's vault.
-        [sys.executable, "-P", "-m", "vault_kg.embedding.worker", *arguments],
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        stderr=stderr,
-        env=_environment(),
-    )
-
-
-def _environment() -> dict[str, str]:
-    """Give the worker our import path, and an OpenMP whose idle threads sleep instead of spin."""
-    environment = dict(os.environ, OMP_WAIT_POLICY="passive", OPENBLAS_NUM_THREADS="1")
-    root = Path(__file__).resolve().parents[2]
-    installed = {Path(sysconfig.get_path(kind)).resolve() for kind in ("purelib", "platlib")}
-    if root not in installed:
-        known = environment.get("PYTHONPATH")
-        environment["PYTHONPATH"] = os.pathsep.join([str(root), *([known] if known else [])])
-    return environment
