@@ -105,6 +105,12 @@ def test_a_note_is_found_by_title_alias_and_text(box: VaultBox, query: str, path
     assert search(box, query)[0] == path
 
 
+def test_a_note_says_its_names_as_they_are_written(box: VaultBox) -> None:
+    assert box.get("doc:file:people/Ada Lovelace.md")["aliases"] == ["Countess", "Ada"]
+    with_number = parse_file("release.md", b"---\ntitle: 1.10\n---\n")
+    assert with_number.title == "1.10"
+
+
 def test_a_note_with_broken_front_matter_is_found_by_its_text_and_reported(box: VaultBox) -> None:
     assert "broken.md" in search(box, "kiwi", limit=100)
     found = [(f["path"], f["line"]) for f in box.findings("broken_front_matter")]
@@ -134,6 +140,13 @@ def test_a_link_to_nothing_is_reported_with_its_line_and_code_is_no_link(box: Va
     assert "Nowhere" in found[0][2]
 
 
+def test_a_note_of_many_links_is_gone_through_once_and_not_once_for_each(box: VaultBox) -> None:
+    plan = box.ws.database.rows(
+        "EXPLAIN QUERY PLAN SELECT 1 FROM link JOIN record USING (key) WHERE NOT " + links._CLEAR
+    )
+    assert any("link_name_key (key=? AND ordinal=?)" in step for *_, step in plan), plan
+
+
 def test_a_link_is_resolved_by_the_names_that_stand_when_it_is_asked(box: VaultBox) -> None:
     db = box.ws.database
     assert links.resolve(db, "Nowhere", "Home.md") == []
@@ -155,6 +168,7 @@ def test_a_link_is_resolved_by_the_names_that_stand_when_it_is_asked(box: VaultB
         ("aliases: Ada", set(), {"ada"}),
         ("aliases: [Ada, 7]\nalias: Countess", set(), {"ada", "7", "countess"}),
         ("aliases: {a: b}", set(), set()),
+        ("aliases: 0755\ntags: [1.10, 1e3]", {"1.10", "1e3"}, {"0755"}),
         ("title:", set(), set()),
         ("tags:\naliases:", set(), set()),
     ],

@@ -364,8 +364,8 @@ def test_processes_that_die_cost_nothing_but_time(
 ) -> None:
     start = readers.start
 
-    def dying(root: Path) -> Any:
-        process = start(root)
+    def dying(*arguments: Any) -> Any:
+        process = start(*arguments)
         process.kill()
         return process
 

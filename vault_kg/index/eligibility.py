@@ -12,7 +12,7 @@ from collections.abc import Callable, Collection, Iterable
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
-from vault_kg.index import successors
+from vault_kg.index import counters, successors
 from vault_kg.state import merges
 from vault_kg.state.database import Database
 
@@ -60,6 +60,7 @@ def refresh(db: Database, changed: Collection[str]) -> int:
         How many ids were computed: the changed ones and all that stand on them.
     """
     affected = _dependents(db, changed)
+    counters.mark(db, affected)
     targets = merges.targets(db)
     nodes = _load(db, affected, merges.collapsed(db))
     outside = _standing(db, _outside(nodes, targets))
@@ -107,6 +108,12 @@ def explain(db: Database, record_id: str, now: str) -> list[Reason]:
     ):
         reasons += _reference_reasons(db, chains, target, via, now)
     return reasons
+
+
+def holds_until(db: Database, now: str) -> str:
+    """Return when the first of what is eligible now stops being so by the passing of time."""
+    sql = "SELECT min(eligible_until) FROM record WHERE eligible = 1 AND eligible_until > ?"
+    return db.value(sql, (now,)) or FOREVER
 
 
 def comparable(instant: str | None) -> str:

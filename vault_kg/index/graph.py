@@ -20,6 +20,9 @@ from vault_kg.state.revisions import Revision
 
 MAX_NODES = 20_000
 
+END = "endpoint"
+"""How a relationship record leads to its ends; seen from these, the edge that it states says it."""
+
 Direction = Literal["out", "in", "both"]
 
 
@@ -32,6 +35,8 @@ class NodeRow:
     type: str | None
     title: str
     partition: str
+    about: tuple[str, ...] = ()
+    """The owner of a claim, or the ends of a relationship."""
 
 
 @dataclass(frozen=True)
@@ -101,6 +106,7 @@ def walk(
     depth: int,
     limit: int,
     sees: Callable[[str], bool],
+    exists: Callable[[NodeRow], bool],
 ) -> Walk:
     """Walk from a record, level by level.
 
@@ -112,6 +118,7 @@ def walk(
         depth: how many levels.
         limit: how many nodes and edges the answer holds at most.
         sees: whether a partition exists for the caller.
+        exists: whether a record of such a partition does.
     """
     start = reader.final(record_id)
     seen: dict[str, NodeRow] = {}
@@ -129,6 +136,7 @@ def walk(
                     node is None
                     or not sees(node.partition)
                     or not sees(edge.partition or node.partition)
+                    or not exists(node)
                 ):
                     continue
                 edges.setdefault(edge, level)
@@ -165,11 +173,14 @@ class _Current:
 
     def node(self, record_id: str) -> NodeRow | None:
         row = self._db.row(
-            f"SELECT id, kind, type, title, partition FROM record WHERE id = :id AND {CURRENT} "
-            f"AND {NOT_BLOCKED}",
+            "SELECT id, kind, type, title, partition, owner, from_id, to_id FROM record "
+            f"WHERE id = :id AND {CURRENT} AND {NOT_BLOCKED}",
             {"id": record_id, "now": self._now},
         )
-        return NodeRow(*row) if row else None
+        if row is None:
+            return None
+        uid, kind, type_name, title, partition, *about = row
+        return NodeRow(uid, kind, type_name, title, partition, _present(*about))
 
     def edges(self, record_id: str, direction: Direction) -> list[EdgeRow]:
         found: list[EdgeRow] = []
@@ -202,8 +213,8 @@ class _Current:
         found = self._stated("to_id", record_id)
         rows = self._db.rows(
             f"SELECT record.id, edge.via FROM edge JOIN record USING (key) WHERE edge.target = :id "
-            f"AND {CURRENT} AND {NOT_BLOCKED} ORDER BY record.id, edge.via",
-            {"id": record_id, "now": self._now},
+            f"AND edge.via <> :stated AND {CURRENT} AND {NOT_BLOCKED} ORDER BY record.id, edge.via",
+            {"id": record_id, "now": self._now, "stated": END},
         )
         final = self.final(record_id)
         found += [EdgeRow(source, final, via) for source, via in rows]
@@ -243,11 +254,15 @@ class _Past:
         if found is None or not found.eligible:
             return None
         record = found.record
-        return NodeRow(record.id, record.kind, record.type, record.title, found.revision.partition)
+        about = _present(record.owner, record.from_id, record.to_id)
+        return NodeRow(
+            record.id, record.kind, record.type, record.title, found.revision.partition, about
+        )
 
     def edges(self, record_id: str, direction: Direction) -> list[EdgeRow]:
         out = [e for e in self._edges if e.source == record_id] if direction != "in" else []
-        into = [e for e in self._edges if e.target == record_id] if direction != "out" else []
+        into = [e for e in self._edges if e.target == record_id and e.type != END]
+        into = into if direction != "out" else []
         return list(dict.fromkeys([*out, *into]))
 
     def _of(self, past: PastRecord) -> list[EdgeRow]:
@@ -261,3 +276,7 @@ class _Past:
                 )
             )  # fmt: skip
         return found
+
+
+def _present(*ids: str | None) -> tuple[str, ...]:
+    return tuple(one for one in ids if one)

@@ -128,6 +128,20 @@ def named(
     return [(row(values[1:]), bool(values[0])) for values in rows]
 
 
+def page_names(db: Database, group: str) -> list[tuple[str, str]]:
+    """Return (page, name) for each title and alias of the active pages of a group, as written."""
+    pages = "record WHERE record.kind = 'page' AND record.partition = :group"
+    active = "record.lifecycle = 'active'"
+    rows = db.rows(
+        f"SELECT id, title FROM {pages} AND {active} UNION ALL "
+        "SELECT record.id, alias.value FROM stated JOIN record USING (key), "
+        "json_each(stated.value, '$.aliases') AS alias "
+        f"WHERE record.kind = 'page' AND record.partition = :group AND {active}",
+        {"group": group},
+    )
+    return [(page_id, str(name)) for page_id, name in rows]
+
+
 def mentions(
     db: Database, pages: Collection[str], now: str, partitions: Collection[str] | None
 ) -> list[tuple[str, str]]:
@@ -186,6 +200,15 @@ def standing_on(db: Database, ids: Collection[str]) -> list[tuple[str, str]]:
         {"ids": _json(ids)},
     )
     return [(record_id, target) for record_id, target in rows]
+
+
+def claimed(db: Database) -> list[tuple[str, str, str]]:
+    """Return (claim, role, page) for each page that a claim is owned by or speaks of."""
+    rows = db.rows(
+        "SELECT DISTINCT record.id, edge.via, edge.target FROM edge JOIN record USING (key) "
+        "WHERE record.kind = 'claim' AND edge.via <> 'dependencies' ORDER BY 1, 2, 3"
+    )
+    return [(claim, role, page) for claim, role, page in rows]
 
 
 def groups(db: Database) -> list[str]:

@@ -18,10 +18,12 @@ from vault_kg.index.looking import Asked, Same, Seen
 from vault_kg.index.ontologies import Ontologies
 from vault_kg.index.parsed import Looked, parse_file
 from vault_kg.index.rules import Rules
+from vault_kg.index.source_text import with_text
 from vault_kg.index.walk import Listing
 from vault_kg.records import ids
 from vault_kg.records.model import Problem
 from vault_kg.state import settings
+from vault_kg.state.database import Database
 from vault_kg.store import files, paths
 from vault_kg.store.files import Stamp
 from vault_kg.store.journal import Journal
@@ -31,6 +33,7 @@ _VOCABULARY = "checked_vocabulary"
 _LISTING = "listing"
 """Of the last scan that took in everything: nothing changed where the next one sees the same."""
 
+_GENERATION = "index_generation"
 _CHUNK = 500
 RACY_NS = 2_000_000_000
 """A file saved this shortly before it was read may be saved again with the same stamp."""
@@ -81,6 +84,7 @@ class Indexer:
                 rules.changed(file.parsed, before[file.parsed.path])
             touched |= rules.settle()
             eligibility.refresh(self._db, {i for i in touched if not ids.is_note(i)})
+            settings.put(self._db, _GENERATION, str(generation(self._db) + 1))
 
     def scan(
         self, journal: Journal, progress: Progress | None = None, wait: float | None = None
@@ -241,7 +245,8 @@ class Indexer:
         except (UnsafePath, OSError):
             unchanged = False
         seen = stamp if unchanged and stamp is not None else Stamp(-1, 0, 0, 0)
-        parsed = identity.as_known(self._db, path, parse_file(path, content))
+        parsed = with_text(self._vault.root, parse_file(path, content))
+        parsed = identity.as_known(self._db, path, parsed)
         return Looked(content, parsed, files.content_hash(content), seen, seen_ns)
 
     def _compare(self, listing: Listing) -> tuple[list[Asked], list[str]]:
@@ -318,6 +323,11 @@ class Indexer:
                 rules.settle()
                 eligibility.refresh_all(self._db)
             settings.put(self._db, _VOCABULARY, fingerprint)
+
+
+def generation(db: Database) -> int:
+    """Return how often files were taken in, to tell whether a read would answer otherwise."""
+    return int(settings.get(db, _GENERATION) or 0)
 
 
 def _label(looked: dict[str, Looked], files: int) -> str:

@@ -38,16 +38,25 @@ def standing_on(db: Database, targets: Sequence[str]) -> list[tuple[str, str, st
     return [(r[0], r[1], r[2], r[3], r[4]) for r in rows]
 
 
-def linking_to(db: Database, record_id: str) -> list[tuple[str, str, str, str]]:
-    """Return (id, kind, title, partition) of every record or note that links to a record."""
+def linking_to(
+    db: Database, record_id: str, name: str | None = None
+) -> list[tuple[str, str, str, str]]:
+    """Return (id, kind, title, partition) of every record or note that links to a record.
+
+    Args:
+        db: the state.
+        record_id: the record.
+        name: only links by this of its names, as `names.lookup_key` folds it.
+    """
     rows = db.rows(
         "SELECT DISTINCT source.id, source.kind, source.title, source.partition, source.path, "
         "link.target FROM record JOIN name ON name.key = record.key "
         "JOIN link_name ON link_name.name = name.name "
         "JOIN link ON link.key = link_name.key AND link.ordinal = link_name.ordinal "
         "JOIN record AS source ON source.key = link.key "
-        "WHERE record.id = ? AND source.id <> ? ORDER BY source.id",
-        (record_id, record_id),
+        "WHERE record.id = :id AND source.id <> :id AND (:name IS NULL OR name.name = :name) "
+        "ORDER BY source.id",
+        {"id": record_id, "name": name},
     )
     found = {
         (source, kind, title, partition): None
@@ -97,6 +106,17 @@ def resolve(
     )
 
 
+_CLEAR = """
+    instr(target, '/') = 0 AND lower(substr(target, -3)) <> '.md' AND EXISTS (
+        SELECT 1 FROM link_name
+        JOIN name ON name.name = link_name.name
+        JOIN record AS there ON there.key = name.key
+        WHERE link_name.key = link.key AND link_name.ordinal = link.ordinal
+          AND there.partition = record.partition
+    )"""
+"""A link by a bare name that something in its own partition has: it means that, or one of those."""
+
+
 def unresolved(
     db: Database,
     limit: int,
@@ -107,7 +127,8 @@ def unresolved(
     found: list[LinkRow] = []
     rows = db.rows(
         "SELECT record.path, link.kind, target, heading, line FROM link JOIN record USING (key) "
-        "WHERE (record.path, line) > (?, ?) AND target <> '' ORDER BY record.path, line",
+        f"WHERE (record.path, line) > (?, ?) AND target <> '' AND NOT ({_CLEAR}) "
+        "ORDER BY record.path, line",
         after,
     )
     for row in rows:

@@ -27,21 +27,26 @@ class Filter:
     owners: Collection[str] | None = None
     """Pages that are one: a page and those that were merged into it."""
     lifecycle: str = "active"
-    """`active`: what is eligible now; `all`; or one lifecycle state."""
+    """`active`: what is eligible now; `unresolved`: active but not eligible; `all`; or one state."""
     tags: Collection[str] | None = None
     updated_after: str | None = None
     updated_before: str | None = None
     page_types: Collection[str] | None = None
     """Types of pages, where a page without one is an Entity."""
     ends_in: Collection[str] | None = None
-    """Partitions in which both ends of a relationship must lie."""
+    """Partitions in which both ends of a relationship, and the owner of a claim, must lie."""
+    blocked: bool = False
+    """Also what waits for a person to resolve its conflict."""
 
     def condition(self) -> tuple[str, dict[str, Any]]:
         """Return the SQL condition on a `record` row, and its parameters."""
-        parts = [eligibility.NOT_BLOCKED]
+        parts = ["TRUE" if self.blocked else eligibility.NOT_BLOCKED]
         values: dict[str, Any] = {}
         if self.lifecycle == "active":
             parts.append(eligibility.CURRENT)
+            values["now"] = self.now
+        elif self.lifecycle == "unresolved":
+            parts.append(f"record.lifecycle = 'active' AND NOT {eligibility.CURRENT}")
             values["now"] = self.now
         elif self.lifecycle == "historical":
             parts.append("record.lifecycle <> 'withdrawn'")
@@ -65,6 +70,7 @@ class Filter:
             )
             both = f"record.from_id IN {inside} AND record.to_id IN {inside}"
             parts.append(f"(record.kind <> 'relationship' OR ({both}))")
+            parts.append(f"(record.kind <> 'claim' OR record.owner IN {inside})")
             values["ends_in"] = json.dumps(sorted(self.ends_in))
         for n, tag in enumerate(sorted(self.tags or ())):
             parts.append(
@@ -152,7 +158,9 @@ def _glob(text: str) -> str:
 def lifecycle_counts(db: Database, partitions: Collection[str] | None) -> dict[str, int]:
     """Return how many records of each lifecycle there are, history among them."""
     found = {"active": 0, "superseded": 0, "withdrawn": 0, "merged": 0}
-    condition, values = Filter("", partitions=partitions, lifecycle="all").condition()
+    condition, values = Filter(
+        "", partitions=partitions, ends_in=partitions, lifecycle="all"
+    ).condition()
     rows = db.rows(
         f"SELECT lifecycle, count(*) FROM record WHERE {condition} GROUP BY lifecycle", values
     )
@@ -163,11 +171,10 @@ def passage_count(db: Database, partitions: Collection[str] | None = None) -> in
     """Return how many passages are indexed."""
     if partitions is None:
         return int(db.value("SELECT count(*) FROM passage"))
-    marks = ",".join("?" * len(partitions))
-    return int(
-        db.value(
-            "SELECT count(*) FROM passage JOIN record ON record.key = passage.record "
-            f"WHERE record.partition IN ({marks})",
-            sorted(partitions),
-        )
+    condition, values = Filter(
+        "", kinds=None, partitions=partitions, ends_in=partitions, lifecycle="all"
+    ).condition()
+    sql = (
+        f"SELECT count(*) FROM passage JOIN record ON record.key = passage.record WHERE {condition}"
     )
+    return int(db.value(sql, values))

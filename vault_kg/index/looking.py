@@ -15,6 +15,7 @@ from typing import NamedTuple
 from vault_kg.errors import UnsafePath
 from vault_kg.index import readers
 from vault_kg.index.parsed import NOTE, Looked, parse_file
+from vault_kg.index.source_text import with_text
 from vault_kg.records.model import Problem
 from vault_kg.store import files
 from vault_kg.store.files import Stamp
@@ -50,13 +51,15 @@ def look(root: Path, path: str, known: str | None = None) -> Seen:
         stamp = files.stamp(root, path)
         content = files.read(root, path) if stamp is not None else None
     except (UnsafePath, OSError) as error:
-        return Problem("unreadable", str(error), hint="make it a readable, regular file")
+        reason = getattr(error, "strerror", None) or str(error)
+        said = f"the file cannot be read: {reason}"
+        return Problem("unreadable", said, hint="make it a readable, regular file")
     if stamp is None or content is None:
         return None
     content_hash = files.content_hash(content)
     if content_hash == known:
         return Same(stamp, seen_ns)
-    parsed = parse_file(path, content)
+    parsed = with_text(root, parse_file(path, content))
     if parsed.kind == NOTE:
         return Looked(b"", replace(parsed, document=None), content_hash, stamp, seen_ns)
     return Looked(content, parsed, content_hash, stamp, seen_ns)

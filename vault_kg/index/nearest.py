@@ -6,7 +6,7 @@ sizes. Of a passage with several vectors the nearest counts.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -75,6 +75,11 @@ class Compared:
         near = products[places] if products is not None else self.matrix[places] @ self._query
         return _best((key, one) for (key, _), one in zip(numbers, near.tolist(), strict=True))
 
+    def places(self, passages: list[int]) -> tuple[list[int], list[int]]:
+        """Return the keys of those passages that have vectors, and the row of each vector."""
+        numbers = self._numbers("passage.key", passages)
+        return [key for key, _ in numbers], [number - 1 for _, number in numbers]
+
     def _scan(self, limit: int, scope: Scope) -> dict[int, float]:
         """Take the best rows until enough pass the filter; every better row was looked at."""
         if self._products is None:
@@ -114,6 +119,46 @@ class Compared:
                 (self._model,),
             )
         return found
+
+
+def nearest_records(
+    compared: Compared,
+    texts: Matrix,
+    parts: Sequence[int],
+    scope: Scope,
+    limit: int,
+    floor: float,
+) -> list[list[tuple[int, float]]]:
+    """Return the records nearest to each of several texts, the most similar first.
+
+    Each part of a text counts by the passage of the record that is nearest to it; the similarity
+    of text and record is the mean over the text's parts.
+
+    Args:
+        compared: the vectors of the vault; its own query does not matter.
+        texts: the vectors of all parts of all texts, one row each.
+        parts: how many of those rows each text has.
+        scope: what the filter lets through.
+        limit: how many records for each text.
+        floor: leave out what is less similar.
+    """
+    keys, places = compared.places(scope.passages[scope.wanted].tolist())
+    if not keys:
+        return [[] for _ in parts]
+    _, of = scope.within(integers(keys))
+    order = np.argsort(of, kind="stable")
+    records, starts = np.unique(of[order], return_index=True)
+    products = compared.matrix[places][order] @ texts.T
+    best = np.maximum.reduceat(products, starts, axis=0)
+    ends = np.cumsum(parts)
+    found = []
+    for end, count in zip(ends, parts, strict=True):
+        near = best[:, end - count : end].mean(axis=1)
+        scored = [
+            (int(records[k]), round(float(near[k]), DIGITS)) for k in np.argsort(-near)[:limit]
+        ]
+        found.append([one for one in scored if one[1] >= floor])
+    return found
 
 
 def _best(pairs: Iterable[tuple[int, float]]) -> dict[int, float]:

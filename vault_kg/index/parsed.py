@@ -103,6 +103,12 @@ def partition_of(path: str) -> str:
     return parts[0] if inside else paths.DEFAULT_PARTITION
 
 
+def is_statement(path: str) -> bool:
+    """Say whether a path is one of a partition's claims or relationships."""
+    parts = path.split("/")
+    return len(parts) > 2 and parts[1] in ("claims", "relationships")
+
+
 def stem(path: str) -> str:
     """Return a file's name without its Markdown suffix."""
     name = path.rpartition("/")[2]
@@ -152,8 +158,9 @@ def _record(path: str, document: Document) -> Parsed:
 
 def _note(path: str, document: Document) -> Parsed:
     given = document.fields.get("title")
-    title = given if isinstance(given, str) and given.strip() else stem(path)
-    aliases = _texts(document.fields.get("aliases")) + _texts(document.fields.get("alias"))
+    is_name = isinstance(given, str | int | float) and not isinstance(given, bool)
+    title = str(given) if is_name and str(given).strip() else stem(path)
+    aliases = note_aliases(document)
     layout = read_layout(document.body)
     pointed = extract_references(document.body, document.body_line, layout=layout)
     return Parsed(
@@ -167,6 +174,11 @@ def _note(path: str, document: Document) -> Parsed:
         link_names=tuple(link_names(link.target) for link in pointed.links),
         entries=fts.prepare(title, _passages(document, layout, title, None), aliases),
     )
+
+
+def note_aliases(document: Document) -> list[str]:
+    """Return the other names that a note gives itself."""
+    return _texts(document.fields.get("aliases")) + _texts(document.fields.get("alias"))
 
 
 def _passages(document: Document, layout: Layout, title: str, summary: str | None) -> list[Passage]:

@@ -15,10 +15,11 @@ from typing import Any, NamedTuple
 
 from vault_kg.index import fts
 from vault_kg.index.catalog import PARSE, WALK, standing
-from vault_kg.index.parsed import NOTE, RECORD, Looked, Parsed, partition_of
+from vault_kg.index.parsed import NOTE, RECORD, SOURCE, Looked, Parsed, partition_of
 from vault_kg.records import ids, names
 from vault_kg.records.model import Problem, Record
 from vault_kg.state.database import Database
+from vault_kg.store.sources import Source
 
 _CHUNK = 500
 _HANGING = ("name", "tag", "edge", "stated", "citation", "link", "link_name")
@@ -50,7 +51,7 @@ def put(db: Database, files: Sequence[Looked]) -> set[str]:
     """
     known = _rows_at(db, [file.parsed.path for file in files])
     _remove_hanging(db, [key for key, _ in known.values()])
-    shown = [file for file in files if file.parsed.kind in (RECORD, NOTE)]
+    shown = [file for file in files if _is_shown(file.parsed)]
     keyed = _keyed(db, shown, known)
     _remove_rows(db, {key for key, _ in known.values()} - {key for key, _ in keyed})
     _put_files(db, files)
@@ -167,6 +168,7 @@ def _stated(record: Record) -> str:
         "predicate": record.predicate,
         "name_key": names.lookup_key(name) if name else None,
         "pointers": dict(record.pointers),
+        "touches": list(record.touches),
         "changed_at": (record.lifecycle_change or {}).get("at"),
     }
     kept = {key: value for key, value in values.items() if value not in (None, [], {})}
@@ -224,7 +226,9 @@ def _finding(path: str, ordinal: int, problem: Problem) -> _Row:
 
 
 def _row(db: Database, key: int, file: Looked) -> _Row:
-    record = file.parsed.record
+    record, source = file.parsed.record, file.parsed.source
+    if source is not None:
+        return _source_row(key, file, source)
     return _note_row(key, file) if record is None else _record_row(db, key, file, record)
 
 
@@ -251,5 +255,21 @@ def _note_row(key: int, file: Looked) -> _Row:
     )  # fmt: skip
 
 
+def _source_row(key: int, file: Looked, source: Source) -> _Row:
+    return (
+        key, file.parsed.path, source.id, SOURCE, source.partition, source.media_type,
+        source.name, names.title_key(source.name), None, 0, file.hash, "active",
+        source.recorded_at, source.recorded_at, source.reference_time, None, None, None, None,
+        None, None, 1, 1, None,
+    )  # fmt: skip
+
+
+def _is_shown(parsed: Parsed) -> bool:
+    """Say whether a file has a row of its own: a record, a note, a source whose text is searched."""
+    return parsed.kind in (RECORD, NOTE) or (parsed.kind == SOURCE and bool(parsed.entries))
+
+
 def _id_of(parsed: Parsed) -> str:
+    if parsed.source is not None:
+        return parsed.source.id
     return parsed.record.id if parsed.record is not None else ids.note_id(parsed.path)

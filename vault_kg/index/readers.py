@@ -12,16 +12,20 @@ import struct
 import subprocess
 import sys
 from collections import deque
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from pathlib import Path
 from queue import SimpleQueue
-from typing import TYPE_CHECKING, BinaryIO, Self, cast
+from typing import TYPE_CHECKING, Any, BinaryIO, Self, cast
 
 if TYPE_CHECKING:
     from types import TracebackType
 
-    from vault_kg.index.looking import Asked, Seen
+Asked = tuple[str, Any]
+"""A file, and what is known of it."""
+
+Look = Callable[[Path, str, Any], Any]
+"""Looks at a file of a folder, given what is known of it."""
 
 WORTHWHILE = 400
 """Fewer files are parsed sooner than processes start."""
@@ -40,10 +44,13 @@ def useful() -> int:
 
 
 class Readers:
-    """Running processes that read files of one vault; used by one thread."""
+    """Running processes that read files of one vault; used by one thread.
 
-    def __init__(self, root: Path, count: int) -> None:
-        self._processes = [start(root) for _ in range(count)]
+    `module` is what they run: it answers as this one does, perhaps with something else of a file.
+    """
+
+    def __init__(self, root: Path, count: int, module: str = __name__) -> None:
+        self._processes = [start(root, module) for _ in range(count)]
         self._free: SimpleQueue[subprocess.Popen[bytes]] = SimpleQueue()
         for process in self._processes:
             self._free.put(process)
@@ -51,7 +58,7 @@ class Readers:
 
     def read(
         self, batches: Sequence[Sequence[Asked]]
-    ) -> Iterator[tuple[Sequence[Asked], dict[str, Seen]]]:
+    ) -> Iterator[tuple[Sequence[Asked], dict[str, Any]]]:
         """Yield each batch with what was seen; what was lost with a process is left out."""
         waiting: deque[tuple[Sequence[Asked], list[Future[bytes]]]] = deque()
         coming = iter(batches)
@@ -61,7 +68,7 @@ class Readers:
             if not waiting:
                 return
             batch, futures = waiting.popleft()
-            seen: dict[str, Seen] = {}
+            seen: dict[str, Any] = {}
             for future in futures:
                 seen |= pickle.loads(future.result())
             yield batch, seen
@@ -100,14 +107,14 @@ class Readers:
 _NOTHING = pickle.dumps({})
 
 
-def start(root: Path) -> subprocess.Popen[bytes]:
+def start(root: Path, module: str = __name__) -> subprocess.Popen[bytes]:
     """Start a process that reads files of a vault."""
     ours = os.fspath(Path(__file__).resolve().parents[2])
     known = os.environ.get("PYTHONPATH")
     environment = dict(os.environ, PYTHONPATH=os.pathsep.join([ours, *([known] if known else [])]))
     return subprocess.Popen(
         # -P: never import from the current folder, which may be somebody's vault.
-        [sys.executable, "-P", "-m", __name__, os.fspath(root)],
+        [sys.executable, "-P", "-m", module, os.fspath(root)],
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         stderr=subprocess.DEVNULL,
@@ -131,19 +138,19 @@ def _read(pipe: BinaryIO) -> bytes | None:
     return content if len(content) == length else None
 
 
-def _serve(root: Path) -> None:
+def serve(root: Path, look: Look) -> None:
     """Answer requests until the other side closes its pipe."""
     import gc
-
-    from vault_kg.index.looking import look
 
     gc.disable()  # nearly all is freed by count, and the life of this process is short
     requests, answers = sys.stdin.buffer, sys.stdout.buffer
     while (request := _read(requests)) is not None:
-        asked: list[Asked] = pickle.loads(request)
+        asked: Sequence[Asked] = pickle.loads(request)
         seen = {path: look(root, path, known) for path, known in asked}
         _write(answers, pickle.dumps(seen, protocol=pickle.HIGHEST_PROTOCOL))
 
 
 if __name__ == "__main__":
-    _serve(Path(sys.argv[1]))
+    from vault_kg.index.looking import look
+
+    serve(Path(sys.argv[1]), look)

@@ -127,7 +127,9 @@ class Rules:
                 part,
             )
         if self._all:
-            return _paths(self._db, "SELECT path FROM record WHERE kind <> 'note'", [])
+            return _paths(
+                self._db, "SELECT path FROM record WHERE kind NOT IN ('note', 'source')", []
+            )
         for source in self._lost:
             paths |= _paths(
                 self._db,

@@ -6,16 +6,17 @@ every vault is then re-indexed on its next use, and nobody has to know a `--forc
 
 from __future__ import annotations
 
-from vault_kg.index import fts
+from vault_kg.index import counters, fts
 from vault_kg.records.passages import PASSAGE_RULES_VERSION
 from vault_kg.state import settings
 from vault_kg.state.database import Database
 
-VERSION = f"2/{fts.VERSION}/{PASSAGE_RULES_VERSION}"
+VERSION = f"4/{counters.VERSION}/{fts.VERSION}/{PASSAGE_RULES_VERSION}"
 _SETTING = "index_version"
 
-# One row a Markdown file: record or note. `key` is what passages, names, edges and links hang on.
-# `eligible` holds until `eligible_until` (a time, or NULL for ever).
+# One row a Markdown file, record or note, and one a source whose text is searched. `key` is what
+# passages, names, edges and links hang on. `eligible` holds until `eligible_until` (a time, or NULL
+# for ever).
 _TABLES = {
     "file": """
         CREATE TABLE file (
@@ -126,7 +127,7 @@ _TABLES = {
             ordinal INTEGER NOT NULL,
             PRIMARY KEY (name, key, ordinal)
         ) STRICT, WITHOUT ROWID;
-        CREATE INDEX link_name_key ON link_name (key);
+        CREATE INDEX link_name_key ON link_name (key, ordinal);
     """,
     "source": """
         CREATE TABLE source (
@@ -174,6 +175,7 @@ _TABLES = {
         CREATE INDEX passage_record ON passage (record);
         CREATE INDEX passage_hash ON passage (hash);
     """,
+    **counters.TABLES,
 }
 
 

@@ -249,7 +249,7 @@ def _citation_problems(number: int, citation: Evidence, world: World) -> Iterato
         )
         return
     span = line_span(citation.lines)
-    total = len(text_lines(text))
+    total = len(text_lines(text)) if citation.lines is not None else 0
     if citation.lines is not None and (span is None or not span[0] <= span[1] <= total):
         yield Problem(
             "invalid_lines",

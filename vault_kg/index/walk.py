@@ -13,7 +13,7 @@ import marshal
 import os
 import re
 import stat
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -36,6 +36,7 @@ _mode_of = attrgetter("st_mode")
 _stamp_of = attrgetter("st_size", "st_mtime_ns", "st_ctime_ns", "st_ino")
 
 _Stamp = tuple[int, int, int, int]
+Named = Callable[[str, str], bool]
 
 
 class Folder(NamedTuple):
@@ -99,20 +100,26 @@ class _Rule:
     """Matches whatever one of the patterns may match; most paths it does not."""
 
 
-def walk(root: Path) -> Listing:
-    """List every file of a vault that the index looks at."""
+def walk(root: Path, named: Named | None = None) -> Listing:
+    """List every file of a vault that the index looks at.
+
+    Args:
+        root: the folder.
+        named: says of a file's name and its folder's prefix whether the file is wanted; the
+            index's own choice where None.
+    """
     listing = Listing()
     waiting: list[tuple[str, Sequence[_Rule]]] = [("", ())]
     while waiting:
         prefix, rules = waiting.pop()
-        waiting += _list_folder(f"{root}/{prefix}", prefix, rules, listing)
+        waiting += _list_folder(f"{root}/{prefix}", prefix, rules, listing, named)
     return listing
 
 
 def wanted(path: str) -> bool:
     """Say whether the index looks at a file of this name at all."""
     folder, slash, name = path.rpartition("/")
-    named = _source_name if _is_among_sources(folder + slash) else _note_name
+    named = _source_name if is_among_sources(folder + slash) else _note_name
     return not SKIPPED.intersection(folder.split("/")) and named(name, folder + slash)
 
 
@@ -129,10 +136,10 @@ def ignored(root: Path, path: str) -> bool:
 
 
 def _list_folder(
-    absolute: str, prefix: str, rules: Sequence[_Rule], listing: Listing
+    absolute: str, prefix: str, rules: Sequence[_Rule], listing: Listing, named: Named | None
 ) -> list[tuple[str, Sequence[_Rule]]]:
     """List the files of one folder, and return the folders in it."""
-    wanted = _source_name if _is_among_sources(prefix) else _note_name
+    wanted = named or (_source_name if is_among_sources(prefix) else _note_name)
     inner: list[str] = []
     chosen: list[os.DirEntry[str]] = []
     try:
@@ -214,7 +221,8 @@ def _stamp(path: str, entry: os.DirEntry[str], listing: Listing) -> _Stamp | Non
     return None
 
 
-def _is_among_sources(prefix: str) -> bool:
+def is_among_sources(prefix: str) -> bool:
+    """Say whether a folder, whose prefix ends with a slash, holds retained sources."""
     return "/sources/" in prefix and prefix.split("/", 2)[1] == "sources"
 
 
