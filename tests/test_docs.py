@@ -6,6 +6,7 @@ import os
 import re
 import subprocess
 import sys
+import tempfile
 from pathlib import Path
 
 import pytest
@@ -25,7 +26,12 @@ def commands(page: Path) -> list[str]:
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda p: p.stem)
-def test_every_command_of_a_page_runs_in_order(page: Path, tmp_path: Path) -> None:
+def test_every_command_of_a_page_runs_in_order(page: Path) -> None:
+    with tempfile.TemporaryDirectory(prefix="docs-") as folder:  # short, for the path of a socket
+        run_page(page, Path(folder))
+
+
+def run_page(page: Path, folder: Path) -> None:
     script = ["set -u"]
     for number, command in enumerate(commands(page)):
         expected = EXPECTED_EXIT.search(command)
@@ -34,14 +40,14 @@ def test_every_command_of_a_page_runs_in_order(page: Path, tmp_path: Path) -> No
         script.append(f"test $? -eq {code} || {{ echo 'failed: command {number}' >&2; exit 99; }}")
     environment = os.environ | {
         "PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}",
-        "HOME": str(tmp_path / "home"),
+        "HOME": str(folder / "home"),
         "VAULT_KG_EMBEDDING_MODEL": "off",
         "LC_ALL": "C.UTF-8",
     }
-    (tmp_path / "home").mkdir()
+    (folder / "home").mkdir()
     done = subprocess.run(
         ["bash", "-c", "\n".join(script)],
-        cwd=tmp_path, env=environment, capture_output=True, text=True, timeout=240, check=False,
+        cwd=folder, env=environment, capture_output=True, text=True, timeout=240, check=False,
     )  # fmt: skip
     assert done.returncode == 0, f"{done.stdout[-2000:]}\n{done.stderr[-2000:]}"
 

@@ -13,8 +13,13 @@ class VaultError(Exception):
     """Base of all refusals; never raised itself."""
 
     code: ClassVar[str] = "error"
+    status: ClassVar[int | None] = None
+    """The status that the consolidation protocol gives it, told in the message and in `data`."""
 
     def __init__(self, message: str, **data: Any) -> None:
+        if self.status is not None:
+            message = f"{self.status} {self.code}: {message}"
+            data["status"] = self.status
         super().__init__(message)
         self.message = message
         self.data: dict[str, Any] = {k: v for k, v in data.items() if v is not None}
@@ -82,6 +87,7 @@ class ReservedEdgeType(VaultError):
     """Only the deterministic extractor may write this relationship type."""
 
     code = "reserved_edge_type"
+    status = 403
 
 
 class LifecycleRefused(VaultError):
@@ -121,6 +127,55 @@ class Cancelled(VaultError):
     """The caller took a long operation back; nothing of it is left half done."""
 
     code = "cancelled"
+
+
+class PermissionDenied(VaultError):
+    """The vault's configuration does not grant the agent this step, or the session is another's."""
+
+    code = "permission_denied"
+    status = 403
+
+
+class SessionExpired(VaultError):
+    """A consolidation session was not touched for its time to live."""
+
+    code = "session_expired"
+    status = 409
+
+
+class SessionClosed(VaultError):
+    """A consolidation session was committed, aborted or undone and takes nothing more."""
+
+    code = "session_closed"
+    status = 409
+
+
+class CommitConflict(VaultError):
+    """What a session was reconciled against has changed; propose again, then commit."""
+
+    code = "commit_conflict"
+    status = 409
+
+
+class UndoBlocked(VaultError):
+    """Something later stands on what a session wrote; `data.blocking` lists it."""
+
+    code = "undo_blocked"
+    status = 409
+
+
+class UnknownAttribute(VaultError):
+    """The type of a candidate does not declare this attribute; `data.allowed` lists those it does."""
+
+    code = "unknown_attribute"
+    status = 422
+
+
+class RateLimited(VaultError):
+    """The agent has committed too many sessions within a minute; `data.retry_after` is in seconds."""
+
+    code = "rate_limited"
+    status = 429
 
 
 class ScopeDenied(VaultError):

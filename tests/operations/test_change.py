@@ -163,6 +163,19 @@ def test_a_changed_title_keeps_the_file_where_it_is(vault: VaultBox) -> None:
 # Fences and requests
 
 
+def test_a_title_that_is_given_up_while_links_use_it_is_told(vault: VaultBox) -> None:
+    page = vault.page("Old Name", aliases=["ON"])
+    vault.put("a.md", "[[Old Name]] and [[old name|it]]\n")
+    vault.put("b.md", "[[ON]]\n")
+    vault.scan()
+    assert vault.change(page, title="OLD name")["warnings"] is None
+    assert vault.change(page, title="New Name", aliases=["ON", "Old Name"])["warnings"] is None
+    assert vault.change(page, title="Old Name")["warnings"] is None
+    told = vault.change(page, title="New Name", aliases=None)["warnings"]
+    assert told == ["1 linked to it as 'Old Name'; keep that as an alias"]
+    assert len(vault.findings("unresolved_link")) == 3
+
+
 def test_a_stale_fence_is_refused_with_what_stands_now(vault: VaultBox) -> None:
     page = vault.page()
     fence = vault.fence(page)

@@ -6,6 +6,7 @@ import pytest
 
 from tests.operations.builder import VaultBox, made_id, record_file
 from vault_kg.errors import InvalidArgument
+from vault_kg.index import links
 from vault_kg.operations import care
 from vault_kg.operations.caller import Caller
 
@@ -148,3 +149,27 @@ def test_a_broken_vocabulary_is_reported_with_its_line(vault: VaultBox, broken: 
     assert found and all(f["message"] and f["hint"] for f in found)
     issues = vault.call("knowledge_ontology", view="diagnostics")
     assert issues["total"] == len(found)
+
+
+def test_one_file_is_looked_at_and_only_its_findings_are_told(vault: VaultBox) -> None:
+    other = vault.put("notes/other.md", "[[Nowhere]]\n")
+    vault.scan()
+    note = vault.put("notes/new.md", "See [[Nobody]].\n")
+    found = vault.call("knowledge_diagnostics", path="notes/new.md")
+    assert [(f["path"], f["line"]) for f in found["findings"]] == [("notes/new.md", 1)]
+    assert found["total"] == 1 and other.is_file()
+    note.write_text("See nobody.\n")
+    assert vault.call("knowledge_diagnostics", path="notes/new.md")["total"] == 0
+
+
+@pytest.mark.parametrize(
+    "target", ["Ada", "ada", "Ada.md", "notes/Ada", "x/Ada", "Grace", "Grace.md", "TCP/IP", "IP"]
+)
+def test_a_link_is_reported_if_and_only_if_it_leads_nowhere(vault: VaultBox, target: str) -> None:
+    vault.page("TCP/IP", "Topic")
+    vault.put("notes/Ada.md", "# Somebody\n")
+    vault.put("from.md", f"[[{target}]]\n")
+    vault.scan()
+    leads = links.resolve(vault.ws.database, target, "from.md")
+    told = vault.call("knowledge_diagnostics", section="links")["findings"]
+    assert bool(told) is not bool(leads)

@@ -69,6 +69,18 @@ def test_what_is_withdrawn_is_browsed_only_when_asked_for(vault: VaultBox) -> No
     assert [r["id"] for r in found] == [ada]
 
 
+def test_what_stands_on_something_gone_is_browsed_as_unresolved(vault: VaultBox) -> None:
+    ada = vault.page("Ada")
+    claim = vault.claim(ada)
+    vault.page("Charles")
+    assert vault.call("knowledge_browse", lifecycle="unresolved")["total"] == 0
+    vault.withdraw(ada)
+    found = vault.call("knowledge_browse", lifecycle="unresolved")
+    assert [(r["id"], r["eligible"]) for r in found["records"]] == [(claim, False)]
+    assert found["total"] == 1
+    assert claim not in {r["id"] for r in vault.call("knowledge_browse")["records"]}
+
+
 def test_sources_are_listed_by_name(vault: VaultBox) -> None:
     for n in (3, 1, 2, 5, 4):
         vault.source(f"text {n}", f"{n}.txt")

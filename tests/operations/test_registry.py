@@ -9,7 +9,7 @@ import pytest
 
 from tests.operations.builder import VaultBox
 from vault_kg.errors import InvalidArgument, NotFound, ScopeDenied
-from vault_kg.operations import registry
+from vault_kg.operations import catalogue, registry
 from vault_kg.operations.caller import AGENT_SCOPES, Caller
 
 OPERATIONS = registry.operations()
@@ -129,3 +129,11 @@ def test_refusals_name_keys_in_the_spelling_of_the_wire(vault: VaultBox) -> None
     refused = vault.refused("knowledge_withdraw", id="pg_x", expectedRevision=0)
     fields = {p["field"] for p in refused.data["problems"]}
     assert {"expectedRevision", "expectedHash", "reason"} == fields
+
+
+@pytest.mark.parametrize("name", OPERATIONS)
+def test_an_operation_is_found_in_the_family_that_its_name_says(name: str) -> None:
+    package = OPERATIONS[name].handler.__module__.split(".")[1]
+    named = [f.package for f in catalogue.FAMILIES if name.startswith(f.prefixes)]
+    assert package in named
+    assert registry.find(name) is OPERATIONS[name]

@@ -6,7 +6,8 @@ from typing import Annotated, Any
 
 from pydantic import Field
 
-from vault_kg.operations import paging
+from vault_kg.index.indexer import generation
+from vault_kg.operations import paging, sight
 from vault_kg.operations.base import Cursor, Git, Limit, Line, Model, Request
 from vault_kg.operations.caller import Caller
 from vault_kg.operations.registry import operation
@@ -66,6 +67,7 @@ class ActivityView(Model):
     entries: list[EntryView]
     count: int
     position: int
+    indexed: int = Field(description="Grows whenever files were taken in, plain notes too.")
     waiting_for_git: int
     next_cursor: str | None = None
 
@@ -84,6 +86,7 @@ def knowledge_activity(ws: Workspace, request: Activity, caller: Caller) -> Acti
         entries=[_view(ws, entry, caller) for entry in shown],
         count=len(shown),
         position=position,
+        indexed=generation(ws.database),
         waiting_for_git=waiting_for_git(ws, caller)[0],
         next_cursor=paging.encode(request, [shown[-1].seq]) if len(found) > len(shown) else None,
     )
@@ -100,10 +103,27 @@ def _seen(ws: Workspace, request: Activity, caller: Caller) -> list[Entry]:
         for entry in chunk:
             if request.after is not None and entry.seq <= request.after:
                 return found
-            if caller.sees(entry.partition) and request.actor in (None, entry.actor):
+            if request.actor in (None, entry.actor) and _is_there(ws, entry, caller):
                 found.append(entry)
         before = chunk[-1].seq
     return found[: request.limit + 1]
+
+
+def _is_there(ws: Workspace, entry: Entry, caller: Caller) -> bool:
+    """Say whether an entry exists for a caller: one that touches records must touch one it sees."""
+    if not caller.sees(entry.partition):
+        return False
+    return not entry.effects["revisions"] or bool(_revisions(ws, entry, caller))
+
+
+def _revisions(ws: Workspace, entry: Entry, caller: Caller) -> list[dict[str, Any]]:
+    """Return what an entry did to the records that exist for a caller."""
+    return [
+        each
+        for each in entry.effects["revisions"]
+        if caller.sees(each["partition"])
+        and not sight.stands_on_hidden(ws, caller, each["record_id"])
+    ]
 
 
 def waiting_for_git(ws: Workspace, caller: Caller) -> tuple[int, str | None]:
@@ -123,7 +143,7 @@ def _label(entry: Entry, seen: int, caller: Caller) -> str:
 
 def _view(ws: Workspace, entry: Entry, caller: Caller) -> EntryView:
     receipt: dict[str, Any] = entry.receipt or entry.effects["receipt"]
-    revisions = [r for r in entry.effects["revisions"] if caller.sees(r["partition"])]
+    revisions = _revisions(ws, entry, caller)
     return EntryView(
         seq=entry.seq, request_id=entry.request_id, operation=entry.operation,
         partition=entry.partition, actor=entry.actor, reason=entry.reason,

@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import math
 import re
+import unicodedata
 from typing import Annotated, Any, Literal
 
 from pydantic import (
@@ -43,6 +44,12 @@ def _plain_text(text: str) -> str:
 def _name(text: str) -> str:
     if not any(c.isalnum() for c in text):
         raise ValueError("must be a name with a letter or a digit")
+    return text
+
+
+def _seen(text: str) -> str:
+    if all(unicodedata.category(c)[0] in "ZC" for c in text):
+        raise ValueError("must have a character that can be seen")
     return text
 
 
@@ -87,6 +94,14 @@ def _finite(value: Value) -> Value:
 
 Line = Annotated[str, StringConstraints(max_length=2_000), AfterValidator(_one_line)]
 """One line of text without control characters."""
+
+Title = Annotated[
+    str,
+    StringConstraints(strip_whitespace=True, max_length=2_000),
+    AfterValidator(_one_line),
+    AfterValidator(_seen),
+]
+"""The name of an entity or node: a line that is not blank, without the space around it."""
 
 Name = Annotated[
     str, StringConstraints(max_length=100), AfterValidator(_one_line), AfterValidator(_name)

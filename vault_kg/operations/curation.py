@@ -1,4 +1,4 @@
-"""What only a person decides: conflicts, declined merges, adopted notes, restored files."""
+"""What only a person decides: conflicts, and merges that are declined."""
 
 from __future__ import annotations
 
@@ -8,13 +8,10 @@ from typing import Literal
 from pydantic import Field, model_validator
 
 from vault_kg.errors import InvalidArgument, InvalidRecord, LifecycleRefused, NotFound
-from vault_kg.index import catalog
-from vault_kg.operations import checks, drafts, targets
+from vault_kg.operations import drafts, sight, targets
 from vault_kg.operations.base import (
     Id,
-    Line,
     Model,
-    Name,
     Reason,
     Receipt,
     Request,
@@ -24,22 +21,19 @@ from vault_kg.operations.base import (
 from vault_kg.operations.caller import Caller
 from vault_kg.operations.registry import operation
 from vault_kg.operations.workspace import Workspace
-from vault_kg.records import model, names
 from vault_kg.records.frontmatter import (
     FrontMatterError,
     Remove,
     Value,
-    displaced_block,
     edit,
     parse,
 )
-from vault_kg.records.ontology import pascal_case
 from vault_kg.state import conflicts, merges, revisions
 from vault_kg.state import journal as rows
 from vault_kg.state.conflicts import Conflict
 from vault_kg.state.guards import Guard
 from vault_kg.state.merges import Contribution, Merge
-from vault_kg.store import files, paths
+from vault_kg.store import files
 from vault_kg.store.plan import Change, Plan
 
 Choice = Literal["keep_disk", "apply_proposed", "merged"]
@@ -81,20 +75,6 @@ class ConflictView(Model):
     found_at: str
     resolved_at: str | None = None
     choice: str | None = None
-
-
-class Adopt(Write):
-    """Make a note a page."""
-
-    path: Line
-    type: Name = Field("Document", description="The page type that it gets.")
-    title: Line | None = None
-
-
-class Restore(Write):
-    """Bring a missing record's file back."""
-
-    id: Id
 
 
 class Decline(Request):
@@ -141,24 +121,6 @@ def knowledge_review(ws: Workspace, request: Review, caller: Caller) -> Receipt:
     return ws.write(caller, "knowledge_review", request, lambda: _plan_review(ws, request, caller))
 
 
-@operation("write", Receipt)
-def knowledge_adopt(ws: Workspace, request: Adopt, caller: Caller) -> Receipt:
-    """Make a plain note a page.
-
-    Front matter is added above its text, and the text stays byte for byte. From then on it has an
-    id, revisions and history.
-    """
-    return ws.write(caller, "knowledge_adopt", request, lambda: _plan_adopt(ws, request, caller))
-
-
-@operation("review", Receipt)
-def knowledge_restore(ws: Workspace, request: Restore, caller: Caller) -> Receipt:
-    """Bring back the last bytes of a record whose file was deleted."""
-    return ws.write(
-        caller, "knowledge_restore", request, lambda: _plan_restore(ws, request, caller)
-    )
-
-
 @operation("review", Declined)
 def knowledge_decline_merge(ws: Workspace, request: Decline, caller: Caller) -> Declined:
     """Remember that two pages are not one thing, so that they are not proposed again."""
@@ -174,7 +136,8 @@ def knowledge_decline_merge(ws: Workspace, request: Decline, caller: Caller) -> 
 def _conflict(ws: Workspace, caller: Caller, conflict_id: str) -> Conflict:
     found = conflicts.get(ws.database, conflict_id)
     entry = rows.get(ws.database, found.seq) if found else None
-    if found is None or entry is None or not caller.sees(entry.partition):
+    seen = found is not None and entry is not None and caller.sees(entry.partition)
+    if found is None or not seen or sight.stands_on_hidden(ws, caller, found.record_id):
         raise NotFound(
             f"there is no conflict {conflict_id}; knowledge_conflicts lists those that wait",
             conflict_id=conflict_id,
@@ -213,6 +176,7 @@ def _plan_review(ws: Workspace, request: Review, caller: Caller) -> Plan:
         tuple(changed),
         effects["label"],
         guards=tuple(Guard(**g) for g in effects["guards"]),
+        lifts=tuple((lift[0], lift[1]) for lift in effects.get("lifts", ())),
         merges=tuple(_as_made_now(Merge(**m), changed) for m in effects["merges"]),
         contributions=tuple(Contribution(**c) for c in effects["contributions"]),
         undo_merge=effects["undo_merge"],
@@ -259,111 +223,6 @@ def _reapplied(
         path, present, stamped, record_id, str(made["kind"]), revision, str(made["lifecycle"]),
         str(made["partition"]),
     )  # fmt: skip
-
-
-def _plan_adopt(ws: Workspace, request: Adopt, caller: Caller) -> Plan:
-    path = request.path.removeprefix("./")
-    try:
-        paths.resolve(ws.vault.root, path)
-    except OSError:
-        raise _no_note(path) from None
-    ws.indexer.observe(ws.journal, ws.indexer.stale([path]))
-    row = catalog.by_path(ws.database, path)
-    content = targets.bytes_at(ws, path)
-    if row is None or content is None or not caller.sees(row.partition):
-        raise _no_note(path)
-    if row.kind != "note":
-        raise InvalidArgument(
-            f"{path} is a record already: {row.id}; change it with knowledge_save_page",
-            path=path,
-            id=row.id,
-        )
-    checks.check_ontology(ws, row.partition, None)
-    try:
-        document = parse(content)
-    except FrontMatterError as error:
-        raise InvalidRecord(
-            f"{path}:{error.line}: {error.reason}. Mend the front matter in an editor first",
-            path=path,
-            line=error.line,
-        ) from None
-    fence = displaced_block(document)
-    if fence is not None:
-        raise InvalidRecord(
-            f"{path}:{fence}: blank lines stand before the front matter; remove them, so that the "
-            "file does not get a second block",
-            path=path,
-            line=fence,
-        )
-    declared = ws.ontology(row.partition).page_type(request.type)
-    record_id = drafts.new_record_id(ws, "page")
-    at = ws.now()
-    added: dict[str, Value | Remove] = {
-        "format": model.FORMAT, "id": record_id, "kind": "page", "revision": 1,
-        "title": request.title or row.title,
-        "type": declared.name if declared else pascal_case(request.type),
-        "lifecycle": "active", "recorded_at": at, "updated_at": at,
-    }  # fmt: skip
-    taken = [k for k in added if k in document.fields and k not in ("title", "type")]
-    if taken:
-        raise InvalidRecord(
-            f"{path} has its own {', '.join(taken)} in the front matter; rename those keys first",
-            path=path,
-            keys=taken,
-        )
-    asked = request.model_fields_set
-    changes = {k: v for k, v in added.items() if k not in document.fields or k in asked}
-    change = Change(
-        path, content, edit(document, changes), record_id, "page", 1, "active", row.partition
-    )
-    warnings = drafts.validate(ws, caller, change)
-    receipt = drafts.receipt_of(change, warnings=warnings or None)
-    return Plan(row.partition, receipt, (change,), row.title)
-
-
-def _no_note(path: str) -> NotFound:
-    return NotFound(
-        f"there is no note {path[:200]!r}; give the path of a Markdown file, like notes/idea.md",
-        path=path[:200],
-    )
-
-
-def _plan_restore(ws: Workspace, request: Restore, caller: Caller) -> Plan:
-    targets.known(ws, caller, request.id)
-    ws.indexer.scan(ws.journal)  # a file that was moved is not missing
-    head = targets.known(ws, caller, request.id)
-    found = catalog.by_id(ws.database, request.id)
-    if found:
-        raise InvalidArgument(
-            f"{request.id} is not missing: it stands in {found[0].path}", id=request.id,
-            candidates=[{"id": r.id, "path": r.path} for r in found],
-        )  # fmt: skip
-    content = ws.bytes_of(head)
-    if content is None:
-        raise NotFound(
-            f"the bytes of {request.id} are neither in the journal nor in Git; bring {head.path} back "
-            "from a backup",
-            id=request.id,
-            path=head.path,
-        )
-    path = head.path
-    if files.read(ws.vault.root, path) is not None:
-        folder, _, name = path.rpartition("/")
-        path = drafts.free_path(
-            ws, folder, names.slug(name.removesuffix(".md"), head.record_id), head.record_id
-        )
-    change = Change(
-        path,
-        None,
-        content,
-        head.record_id,
-        head.kind,
-        head.revision,
-        head.lifecycle,
-        head.partition,
-    )
-    moves = ((head.record_id, path),) if path != head.path else ()
-    return Plan(head.partition, drafts.receipt_of(change), (change,), moves=moves)
 
 
 def _shown(content: bytes | None) -> str | None:

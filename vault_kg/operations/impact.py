@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from vault_kg.index import links, successors
+from vault_kg.operations import sight
 from vault_kg.operations.base import Impact, ImpactItem
 from vault_kg.operations.caller import Caller
 from vault_kg.operations.workspace import Workspace
@@ -28,7 +29,7 @@ def impact_of(ws: Workspace, caller: Caller, record_id: str) -> Impact:
             if dependent not in seen:
                 seen.add(dependent)
                 following.append(dependent)
-                if caller.sees(partition):
+                if caller.sees(partition) and not sight.stands_on_hidden(ws, caller, dependent):
                     found[dependent] = ImpactItem(
                         id=dependent, kind=kind, title=title, via=via, depth=depth
                     )

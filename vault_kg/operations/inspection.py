@@ -15,7 +15,7 @@ from vault_kg.index import findings, listing
 from vault_kg.index.listing import Filter
 from vault_kg.index.parsed import partition_of
 from vault_kg.index.walk import ONTOLOGY
-from vault_kg.operations import paging
+from vault_kg.operations import paging, sight
 from vault_kg.operations.activity import waiting_for_git
 from vault_kg.operations.base import Cursor, Limit, Line, Model, Request
 from vault_kg.operations.caller import Caller
@@ -59,6 +59,9 @@ class Diagnose(Request):
     section: Literal[
         "all", "conflicts", "files", "duplicates", "missing", "chains", "links", "merges"
     ] = "all"
+    path: Line | None = Field(
+        None, description="Only what is found in this file, which is looked at first."
+    )
     limit: Limit = 100
     cursor: Cursor | None = None
 
@@ -128,9 +131,11 @@ def knowledge_status(ws: Workspace, request: Status, caller: Caller) -> StatusVi
     Counts of what is current, what waits for Git or a person, how old the index is, and whether
     search by meaning is ready.
     """
-    current = Filter(ws.now(), kinds=None, partitions=caller.partitions)
-    waiting, reason = waiting_for_git(ws, caller)
     by_kind = {"page": 0, "claim": 0, "relationship": 0, "note": 0}
+    current = Filter(
+        ws.now(), kinds=by_kind.keys(), partitions=caller.partitions, ends_in=caller.partitions
+    )
+    waiting, reason = waiting_for_git(ws, caller)
     return StatusView(
         vault_id=ws.vault.id,
         root=str(ws.vault.root),
@@ -164,21 +169,24 @@ def knowledge_diagnostics(ws: Workspace, request: Diagnose, caller: Caller) -> D
     Broken files, rules not kept, guards contradicted, duplicate ids, missing files, merge chains,
     dead links, conflicts; and pages that may be one thing (mergeCandidates).
     """
+    if request.path is not None and caller.sees(partition_of(request.path)):
+        ws.look_at([request.path])
     found = [
         f
         for f in _section(ws, request.section, caller)
-        if f.partition is None or caller.sees(f.partition)
+        if (f.partition is None or caller.sees(f.partition)) and request.path in (None, f.path)
     ]
     start = paging.offset(request, request.cursor) or 0
     shown = found[start : start + request.limit]
     end = start + len(shown)
-    wanted = request.section in ("all", "merges") and start == 0
+    wanted = request.section in ("all", "merges") and start == 0 and request.path is None
     candidates = findings.merge_candidates(ws.database, ws.now()) if wanted else []
     return Diagnosis(
         findings=[
             FindingView(
-                code=f.code, severity=f.severity, message=f.message, path=f.path, line=f.line,
-                record=f.record, hint=f.hint,
+                code=f.code, severity=f.severity, message=sight.veiled(ws, caller, f.message),
+                path=f.path, line=f.line, record=f.record,
+                hint=f.hint and sight.veiled(ws, caller, f.hint),
             )
             for f in shown
         ],
@@ -273,7 +281,8 @@ def _vocabulary_issues(ws: Workspace) -> list[findings.Finding]:
 def _count(
     ws: Workspace, caller: Caller, request: AskOntology, items: list[dict[str, Any]]
 ) -> None:
-    counts = listing.type_counts(ws.database, Filter(ws.now(), partitions=caller.partitions))
+    wanted = Filter(ws.now(), partitions=caller.partitions, ends_in=caller.partitions)
+    counts = listing.type_counts(ws.database, wanted)
     for item in items:
         item["records"] = counts.get((item["kind"], item["name"]), 0)
         if request.include_records:
@@ -282,7 +291,11 @@ def _count(
 
 def _add_examples(ws: Workspace, caller: Caller, item: dict[str, Any]) -> None:
     wanted = Filter(
-        ws.now(), kinds=[item["kind"]], types=[item["name"]], partitions=caller.partitions
+        ws.now(),
+        kinds=[item["kind"]],
+        types=[item["name"]],
+        partitions=caller.partitions,
+        ends_in=caller.partitions,
     )
     rows_found = listing.page(ws.database, wanted, MAX_EXAMPLES + 1)
     item["examples"] = [{"id": r.id, "title": r.title} for r in rows_found[:MAX_EXAMPLES]]

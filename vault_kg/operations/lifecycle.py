@@ -8,7 +8,7 @@ from pydantic import Field
 
 from vault_kg.errors import InvalidArgument, InvalidRecord, LifecycleRefused, NotFound
 from vault_kg.index import successors
-from vault_kg.operations import checks, drafts, statements, targets
+from vault_kg.operations import checks, drafts, sight, statements, superseding, targets
 from vault_kg.operations.base import (
     Fenced,
     Id,
@@ -26,10 +26,10 @@ from vault_kg.operations.registry import operation
 from vault_kg.operations.statements import SaveClaim, SaveRelationship
 from vault_kg.operations.targets import Target
 from vault_kg.operations.workspace import Workspace
-from vault_kg.records.frontmatter import Remove, Value, edit, parse
+from vault_kg.records.frontmatter import Remove, Value
 from vault_kg.state import conflicts, guards
 from vault_kg.state import journal as rows
-from vault_kg.state.guards import SUPERSEDED, WITHDRAWN, Guard
+from vault_kg.state.guards import WITHDRAWN, Guard
 from vault_kg.store import files
 from vault_kg.store.plan import Change, Plan
 
@@ -141,7 +141,7 @@ def knowledge_resume(ws: Workspace, request: Resume, caller: Caller) -> Resumed:
 @operation("read", Impact)
 def knowledge_impact(ws: Workspace, request: AskImpact, caller: Caller) -> Impact:
     """Show what a withdrawal, correction or merge would leave unresolved, changing nothing."""
-    targets.known(ws, caller, request.id)
+    sight.known(ws, caller, request.id)
     return impact_of(ws, caller, request.id)
 
 
@@ -163,17 +163,9 @@ def _plan_correct(ws: Workspace, request: Correct, caller: Caller) -> Plan:
     targets.check_fence(target, request)
     checks.check_ontology(ws, target.row.partition, request.expected_ontology_fingerprint)
     draft, warnings = _replacement(ws, request, caller, target)
-    document = parse(draft.after or b"")
-    replacement = Change(
-        draft.path, None, edit(document, {"supersedes": request.id}), draft.record_id,
-        draft.kind, 1, "active", draft.partition,
-    )  # fmt: skip
-    assert draft.record_id is not None
-    original = _superseded(ws, request, caller, target, draft.record_id)
-    guard = Guard(
-        request.id, SUPERSEDED, target.row.partition, draft.record_id, request.reason, caller.actor,
-        request.request_id, ws.now(),
-    )  # fmt: skip
+    original, replacement, guard = superseding.supersede(
+        ws, caller, target, draft, request.reason, request.request_id
+    )
     receipt = drafts.receipt_of(
         original,
         replacementId=draft.record_id,
@@ -247,19 +239,6 @@ def _references(replacement: ClaimReplacement | RelationshipReplacement) -> set[
     if isinstance(replacement, ClaimReplacement):
         return named | {replacement.owner, *(replacement.entities or [])}
     return named | {replacement.from_, replacement.to}
-
-
-def _superseded(
-    ws: Workspace, request: Correct, caller: Caller, target: Target, successor: str
-) -> Change:
-    changes: dict[str, Value | Remove] = {
-        "lifecycle": "superseded",
-        "superseded_by": successor,
-        "lifecycle_change": lifecycle_change(ws, request, request.reason, caller),
-    }
-    change = drafts.revise(ws, target, changes, lifecycle="superseded")
-    assert change is not None, "the lifecycle of an active record changes"
-    return change
 
 
 def _plan_withdraw(ws: Workspace, request: Withdraw, caller: Caller) -> Plan:

@@ -9,19 +9,20 @@ from pydantic import Field, StringConstraints
 from vault_kg.index import overview
 from vault_kg.index.listing import Filter
 from vault_kg.index.parsed import partition_of
-from vault_kg.operations import paging
+from vault_kg.operations import paging, sight
 from vault_kg.operations.base import Cursor, Limit, Line, Model, Request
 from vault_kg.operations.caller import Caller
 from vault_kg.operations.evidence import SourceView
-from vault_kg.operations.lists import RecordKind, visible
 from vault_kg.operations.registry import operation
+from vault_kg.operations.summaries import RecordKind, visible
 from vault_kg.operations.workspace import Workspace
 from vault_kg.records import names
 from vault_kg.state import conflicts
 from vault_kg.state import journal as rows
 
 KINDS = ("page", "claim", "relationship", "note")
-Lifecycle = Literal["active", "superseded", "withdrawn", "merged", "all"]
+Lifecycle = Literal["active", "unresolved", "superseded", "withdrawn", "merged", "all"]
+"""`unresolved`: active by itself, but what it stands on is not, or its time is over."""
 
 
 class AskShelves(Request):
@@ -134,6 +135,8 @@ def knowledge_conflicts(
         entry = rows.get(ws.database, conflict.seq)
         if entry is None or not caller.sees(partition_of(conflict.path)):
             continue
+        if sight.stands_on_hidden(ws, caller, conflict.record_id):
+            continue
         if conflict.displaced == conflict.original:
             continue  # nobody edited this file; it waits for another one of its request
         found.append(
@@ -150,7 +153,11 @@ def knowledge_conflicts(
 def knowledge_shelves(ws: Workspace, request: AskShelves, caller: Caller) -> Shelves:
     """Count the records of each partition by kind and type."""
     wanted = Filter(
-        ws.now(), kinds=KINDS, partitions=caller.partitions, lifecycle=request.lifecycle
+        ws.now(),
+        kinds=KINDS,
+        partitions=caller.partitions,
+        lifecycle=request.lifecycle,
+        ends_in=caller.partitions,
     )
     return Shelves(
         shelves=[ShelfView(**s._asdict()) for s in overview.shelves(ws.database, wanted)]
@@ -169,6 +176,7 @@ def knowledge_browse(ws: Workspace, request: Browse, caller: Caller) -> Browsed:
         types=[request.type] if request.type else None,
         partitions=visible(caller, request.partition),
         lifecycle=request.lifecycle,
+        ends_in=caller.partitions,
     )
     position = paging.decode(request, request.cursor)
     after = (str(position[0]), str(position[-1])) if position else None

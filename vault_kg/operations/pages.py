@@ -9,6 +9,7 @@ from pydantic import Field, model_validator
 from vault_kg.errors import (
     InvalidArgument,
 )
+from vault_kg.index import links
 from vault_kg.index.pending import Pending
 from vault_kg.operations import checks, drafts, targets
 from vault_kg.operations.base import (
@@ -32,6 +33,7 @@ from vault_kg.operations.caller import Caller
 from vault_kg.operations.drafts import Draft
 from vault_kg.operations.registry import operation
 from vault_kg.operations.workspace import Workspace
+from vault_kg.records import names
 from vault_kg.records.frontmatter import REMOVE, Document, Remove, Value
 from vault_kg.records.ontology import pascal_case
 from vault_kg.store import paths
@@ -157,8 +159,23 @@ def _change_page(ws: Workspace, request: SavePage, record_id: str, caller: Calle
     if change is None:
         return Plan(target.row.partition, drafts.unchanged(target))
     warnings = drafts.validate(ws, caller, change, checks.standing_problems(ws, caller, target))
+    warnings = [*warnings, *_links_left(ws, request, target, caller)]
     receipt = drafts.receipt_of(change, warnings=warnings or None)
     return Plan(target.row.partition, receipt, (change,), target.row.title)
+
+
+def _links_left(
+    ws: Workspace, request: SavePage, target: targets.Target, caller: Caller
+) -> list[str]:
+    """Say how many records link to a page by a title that it gives up; nobody's text is changed."""
+    old = names.lookup_key(target.record.title)
+    is_sent = "aliases" in request.model_fields_set
+    aliases = (request.aliases or ()) if is_sent else target.record.aliases
+    if old in map(names.lookup_key, (request.title or target.record.title, *aliases)):
+        return []
+    linking = links.linking_to(ws.database, target.row.id, old)
+    count = sum(caller.sees(partition) for *_, partition in linking)
+    return [f"{count} linked to it as {target.record.title!r}; keep that as an alias"] * bool(count)
 
 
 def _page_changes(

@@ -1,8 +1,7 @@
-"""Exact reads of one record: as it stands, as it stood, and how it came to be so."""
+"""Exact reads of one record: as it stands, and as it stood."""
 
 from __future__ import annotations
 
-import difflib
 import math
 from collections.abc import Mapping
 from dataclasses import replace
@@ -13,16 +12,17 @@ from pydantic import Field, model_validator
 from vault_kg.errors import InvalidArgument, InvalidRecord, NotFound
 from vault_kg.index import catalog, eligibility, links, successors, validate
 from vault_kg.index.catalog import Row
-from vault_kg.operations import paging, targets
+from vault_kg.index.parsed import note_aliases
+from vault_kg.operations import sight, targets
 from vault_kg.operations.asof import AsOf, revision_as_of
-from vault_kg.operations.base import Cursor, Id, Limit, Line, Model, Positive, Request
+from vault_kg.operations.base import Id, Line, Model, Positive, Request
 from vault_kg.operations.caller import Caller
 from vault_kg.operations.registry import operation
 from vault_kg.operations.workspace import Workspace
 from vault_kg.records import ids
 from vault_kg.records.frontmatter import FrontMatterError, parse
 from vault_kg.records.model import Record
-from vault_kg.state import merges, revisions
+from vault_kg.state import merges
 from vault_kg.state.revisions import Revision
 from vault_kg.store import files, sources
 
@@ -117,41 +117,6 @@ class RecordView(Model):
     as_of: dict[str, Any] | None = None
 
 
-class History(Request):
-    """How a record came to be as it is."""
-
-    id: Id
-    limit: Limit = 50
-    cursor: Cursor | None = None
-    diff: bool = False
-
-
-class RevisionView(Model):
-    """One revision."""
-
-    revision: int
-    hash: str
-    lifecycle: str
-    path: str
-    commit: str | None = None
-    at: str
-    actor: str
-    operation: str
-    reason: str | None = None
-    request_id: str
-    diff: str | None = None
-
-
-class HistoryView(Model):
-    """Revisions, newest first."""
-
-    id: str
-    revisions: list[RevisionView]
-    count: int
-    total: int
-    next_cursor: str | None = None
-
-
 @operation("read", RecordView)
 def knowledge_get(ws: Workspace, request: Get, caller: Caller) -> RecordView:
     """Read one record by its id.
@@ -161,36 +126,6 @@ def knowledge_get(ws: Workspace, request: Get, caller: Caller) -> RecordView:
     Also as it stood at a revision, a commit or a time.
     """
     return _part(_whole(ws, request, caller), request)
-
-
-@operation("read", HistoryView)
-def knowledge_history(ws: Workspace, request: History, caller: Caller) -> HistoryView:
-    """List a record's revisions, newest first.
-
-    Who changed it, when, how, why and in which commit; with diff also what changed in its file.
-    """
-    targets.known(ws, caller, request.id)
-    found = revisions.history(
-        ws.database, request.id, request.limit + 1, paging.offset(request, request.cursor)
-    )
-    shown = found[: request.limit]
-    views = [
-        RevisionView(
-            revision=h.revision.revision, hash=h.revision.hash, lifecycle=h.revision.lifecycle,
-            path=h.revision.path, commit=h.commit_id, at=h.revision.at, actor=h.actor,
-            operation=h.operation, reason=h.reason, request_id=h.request_id,
-            diff=_diff(ws, h.revision) if request.diff else None,
-        )
-        for h in shown
-    ]  # fmt: skip
-    more = len(found) > request.limit
-    return HistoryView(
-        id=request.id,
-        revisions=views,
-        count=len(views),
-        total=revisions.count(ws.database, request.id),
-        next_cursor=paging.encode(request, [shown[-1].revision.revision]) if more else None,
-    )
 
 
 def evidence_of(ws: Workspace, caller: Caller, record: Record) -> list[Cited]:
@@ -221,11 +156,11 @@ def _whole(ws: Workspace, request: Get, caller: Caller) -> RecordView:
         raise targets.missing(head)
     if files.content_hash(content) != row.hash:
         content = ws.bytes_of(head) or content  # a writer is at work: answer what is published
-    _, record = targets.read(row.path, content, head)
+    record = sight.as_seen(ws, caller, targets.read(row.path, content, head)[1])
     reasons = [
         Why(code=r.code, record=r.record, message=r.message)
         for r in eligibility.explain(ws.database, wanted, ws.now())
-        if r.record is None or r.record == wanted or _seen(ws, caller, r.record)
+        if r.record is None or r.record == wanted or not sight.is_hidden(ws, caller, r.record)
     ]
     eligible = row.current(ws.now())
     return _view(ws, caller, row, record, reasons, eligible, followed)
@@ -270,11 +205,6 @@ def _moment(request: Get) -> AsOf | None:
     return None
 
 
-def _seen(ws: Workspace, caller: Caller, record_id: str) -> bool:
-    head = revisions.head(ws.database, record_id)
-    return head is None or caller.sees(head.partition)
-
-
 def _view(
     ws: Workspace,
     caller: Caller,
@@ -295,7 +225,8 @@ def _view(
         eligible=eligible, reasons=reasons, merged_from=merged, followed=followed,
         superseded_by=successor, merged_into=row.successor if row.lifecycle == "merged" else None,
         backlinks=len(backlinks), evidence=evidence_of(ws, caller, record),
-        current_id=_current_id(ws, caller, row.id), **_stated(_resolved(ws, record)),
+        current_id=_current_id(ws, caller, row.id),
+        **_stated(_resolved(ws, record)),
     )  # fmt: skip
 
 
@@ -326,7 +257,7 @@ def _as_json(value: Any) -> Any:
 
 def _current_id(ws: Workspace, caller: Caller, record_id: str) -> str | None:
     final = successors.current(ws.database, record_id)
-    return final if final is not None and _seen(ws, caller, final) else None
+    return None if sight.is_hidden(ws, caller, final) else final
 
 
 def _stated(record: Record) -> dict[str, Any]:
@@ -355,7 +286,7 @@ def _historical(
             id=revision.record_id,
             revision=revision.revision,
         )
-    _, record = targets.read(revision.path, content)
+    record = sight.as_seen(ws, caller, targets.read(revision.path, content)[1])
     return RecordView(
         id=revision.record_id, kind=revision.kind, title=record.title, type=record.type,
         partition=revision.partition, revision=revision.revision, hash=revision.hash,
@@ -377,8 +308,10 @@ def _note(ws: Workspace, request: Get, caller: Caller) -> RecordView:
             "notes have no revisions here; adopt it to keep its history", id=request.id
         )
     content = targets.bytes_at(ws, path) or b""
+    aliases: list[str] = []
     try:
-        body = parse(content).body
+        document = parse(content)
+        body, aliases = document.body, note_aliases(document)
     except FrontMatterError:
         body = content.decode("utf-8", errors="replace")
     tags = catalog.tags(ws.database, row.key)
@@ -386,7 +319,8 @@ def _note(ws: Workspace, request: Get, caller: Caller) -> RecordView:
     return RecordView(
         id=row.id, kind="note", title=row.title, partition=row.partition, revision=0, hash=row.hash,
         path=path, lifecycle="active", eligible=True, reasons=[], recorded_at=row.recorded_at,
-        updated_at=row.updated_at, tags=tags, body=plain_body(body), evidence=[], evidence_total=0,
+        updated_at=row.updated_at, aliases=aliases, tags=tags, body=plain_body(body), evidence=[],
+        evidence_total=0,
         backlinks=sum(caller.sees(partition) for *_, partition in backlinks),
     )  # fmt: skip
 
@@ -409,19 +343,3 @@ def _cited(ws: Workspace, caller: Caller, item: Any) -> Cited:
             "verified": verified,
         }
     )
-
-
-def _diff(ws: Workspace, revision: Revision) -> str | None:
-    before = revisions.get(ws.database, revision.record_id, revision.revision - 1)
-    new = ws.bytes_of(revision)
-    old = ws.bytes_of(before) if before else b""
-    if new is None or old is None:
-        return None
-    lines = difflib.unified_diff(
-        validate.text_lines(old.decode("utf-8", "replace")),
-        validate.text_lines(new.decode("utf-8", "replace")),
-        f"revision {revision.revision - 1}",
-        f"revision {revision.revision}",
-        lineterm="",
-    )
-    return "\n".join(lines)

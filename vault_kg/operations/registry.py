@@ -47,7 +47,7 @@ class Operation:
     @property
     def read_only(self) -> bool:
         """Whether it changes nothing."""
-        return self.scope == "read"
+        return self.scope in ("read", "cypher")
 
 
 _OPERATIONS: dict[str, Operation] = {}
@@ -94,6 +94,14 @@ def operations() -> dict[str, Operation]:
     return dict(sorted(_OPERATIONS.items()))
 
 
+def find(name: str) -> Operation | None:
+    """Return the operation of a name; only its family is imported."""
+    from vault_kg.operations import catalogue
+
+    catalogue.load_for(name)
+    return _OPERATIONS.get(name)
+
+
 def call(
     workspace: Workspace, name: str, arguments: Mapping[str, Any], caller: Caller
 ) -> dict[str, Any]:
@@ -111,7 +119,7 @@ def call(
     Raises:
         VaultError: a refusal, with its code.
     """
-    found = operations().get(name)
+    found = find(name)
     if found is None:
         raise NotFound(
             f"there is no operation {name!r}; `vault-kg operations` lists them", name=name

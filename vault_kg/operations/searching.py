@@ -232,6 +232,7 @@ def _filter(ws: Workspace, request: Search, query: Query, caller: Caller) -> Fil
         types=_spellings(ws, types) if types else None,
         partitions=partitions,
         lifecycle="active" if request.lifecycle == "current" else "historical",
+        ends_in=caller.partitions,
         tags=[names.lookup_key(tag.lstrip("#")) for tag in tags] or None,
         updated_after=request.updated_after,
         updated_before=request.updated_before,

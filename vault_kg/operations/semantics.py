@@ -18,6 +18,7 @@ from vault_kg.state.database import Database
 
 if TYPE_CHECKING:
     from vault_kg.embedding.client import Embedder, ModelInfo
+    from vault_kg.index.listing import Filter
     from vault_kg.index.nearest import Compared
     from vault_kg.index.vectors import Vectors
 
@@ -95,6 +96,35 @@ class Semantics:
             return embedder.embed_passages(texts).vectors, None
         except Unavailable as error:
             return None, error.message
+
+    def nearest_records(
+        self, texts: Sequence[Sequence[str]], wanted: Filter, limit: int, floor: float
+    ) -> tuple[list[list[tuple[int, float]]] | None, str | None]:
+        """Find the records whose passages are nearest to each of several texts, given in parts.
+
+        Args:
+            texts: of each text the parts that its page would have.
+            wanted: which records may answer.
+            limit: how many records for each text.
+            floor: leave out what is less similar.
+
+        Returns:
+            For each text (key, cosine similarity) of records, the most similar first; or None and
+            why.
+        """
+        from vault_kg.index import nearest, scope
+
+        vectors, reason = self.embed_texts([part for text in texts for part in text])
+        embedder = self._model()
+        if vectors is None or embedder is None:
+            return None, reason
+        try:
+            compared = self._vectors(embedder).compare(vectors[0])
+        except Unavailable as error:
+            return None, error.message
+        inside = scope.of(self._db, wanted)
+        parts = [len(text) for text in texts]
+        return nearest.nearest_records(compared, vectors, parts, inside, limit, floor), None
 
     def embed_pending(
         self,

@@ -37,6 +37,8 @@ class Target:
     content: bytes
     document: Document
     record: Record
+    hidden: frozenset[str] = frozenset()
+    """What it depends on that its caller does not see."""
 
 
 def load(ws: Workspace, caller: Caller, record_id: str) -> Target:
@@ -58,7 +60,8 @@ def load(ws: Workspace, caller: Caller, record_id: str) -> Target:
     if content is None:
         raise missing(head)
     document, record = read(row.path, content, head)
-    return Target(row, head, content, document, record)
+    hidden = {i for i in record.dependencies if not _is_seen(ws, caller, i)}
+    return Target(row, head, content, document, record, frozenset(hidden))
 
 
 def known(ws: Workspace, caller: Caller, record_id: str) -> Revision:
@@ -68,6 +71,13 @@ def known(ws: Workspace, caller: Caller, record_id: str) -> Revision:
         raise not_found(record_id)
     check_not_blocked(ws, record_id)
     return head
+
+
+def _is_seen(ws: Workspace, caller: Caller, record_id: str) -> bool:
+    if caller.partitions is None:
+        return True
+    head = revisions.head(ws.database, record_id)
+    return head is None or caller.sees(head.partition)
 
 
 def check_not_blocked(ws: Workspace, record_id: str) -> None:
@@ -173,7 +183,8 @@ def check_fence(target: Target, fence: Fence) -> None:
         record = target.record
         current |= {
             "summary": record.summary, "aliases": list(record.aliases), "tags": list(record.tags),
-            "fields": dict(record.fields), "dependencies": list(record.dependencies),
+            "fields": dict(record.fields),
+            "dependencies": [i for i in record.dependencies if i not in target.hidden],
             "touches": list(record.touches),
         }  # fmt: skip
     check_versions(fence, current)

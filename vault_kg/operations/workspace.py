@@ -34,6 +34,7 @@ from vault_kg.store.plan import Plan, Request
 from vault_kg.store.vault import Vault
 
 if TYPE_CHECKING:
+    from vault_kg.index.cypher.graphs import Graphs
     from vault_kg.store.git import History
     from vault_kg.store.outbox import Outbox
 
@@ -67,6 +68,7 @@ class Workspace:
         self.job: Job | None = None
         self._outbox: Outbox | None = None
         self._history: History | None = None
+        self._graphs: Graphs | None = None
         self._finish_what_was_accepted()
 
     @classmethod
@@ -82,7 +84,7 @@ class Workspace:
     @classmethod
     def create(cls, root: Path, state: Path | None = None, clock: Clock = _utc_now) -> Workspace:
         """Make a folder a vault, and open it; files that are there are left as they are."""
-        return cls(vaults.create(root, _instant(clock()), state), clock)
+        return cls(vaults.create(root, instant(clock()), state), clock)
 
     @property
     def database(self) -> Database:
@@ -107,9 +109,18 @@ class Workspace:
             self._outbox = Outbox(self.vault, self.history)
         return self._outbox
 
+    @property
+    def graphs(self) -> Graphs:
+        """The graphs that Cypher is asked of."""
+        if self._graphs is None:
+            from vault_kg.index.cypher.graphs import Graphs
+
+            self._graphs = Graphs(self.database)
+        return self._graphs
+
     def now(self) -> Instant:
         """Return the time as records write it (UTC, RFC 3339, seconds)."""
-        return _instant(self.clock())
+        return instant(self.clock())
 
     def ontology(self, partition: str) -> Ontology:
         """Return the ontology in force in a partition."""
@@ -176,14 +187,14 @@ class Workspace:
         """
         self._check_vault(request)
         if not self.scanned:
-            self.scan()
+            self.scan(lambda done, total: caller.report(done, total, "indexing"))
         payload = request.model_dump(
             mode="json", by_alias=True, exclude_unset=True, exclude={"request_id"}
         )
         asked = Request(request.request_id, operation, caller.actor, payload)
         with self.lane.hold():
             self._check_unused(caller, asked)
-            entry = self.journal.submit(asked, plan)
+            entry = self.journal.submit(asked, plan, caller.report)
         self._note_vocabularies([entry.partition])
         self.outbox.drain()
         return self.receipt(entry.seq)
@@ -228,8 +239,10 @@ class Workspace:
             return None
 
     def close(self) -> None:
-        """Close the vault, the model's process and Git's."""
+        """Close the vault, the model's process, Git's and that of Cypher."""
         self.semantics.close()
+        if self._graphs is not None:
+            self._graphs.close()
         if self._history is not None:
             self._history.close()
         self.vault.close()
@@ -268,5 +281,6 @@ class Workspace:
         self.outbox.drain(wait=0)
 
 
-def _instant(at: datetime) -> Instant:
+def instant(at: datetime) -> Instant:
+    """Return a time as records write it (UTC, RFC 3339, seconds)."""
     return Instant(at.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%SZ"))

@@ -1,0 +1,168 @@
+"""Files that a person has: notes made pages, and records whose file was deleted."""
+
+from __future__ import annotations
+
+from pydantic import Field
+
+from vault_kg.errors import InvalidArgument, InvalidRecord, NotFound
+from vault_kg.index import catalog
+from vault_kg.operations import checks, drafts, targets
+from vault_kg.operations.base import (
+    Id,
+    Line,
+    Name,
+    Receipt,
+    Write,
+)
+from vault_kg.operations.caller import Caller
+from vault_kg.operations.registry import operation
+from vault_kg.operations.workspace import Workspace
+from vault_kg.records import model, names
+from vault_kg.records.frontmatter import (
+    FrontMatterError,
+    Remove,
+    Value,
+    displaced_block,
+    edit,
+    parse,
+)
+from vault_kg.records.ontology import pascal_case
+from vault_kg.store import files, paths
+from vault_kg.store.plan import Change, Plan
+
+
+class Adopt(Write):
+    """Make a note a page."""
+
+    path: Line
+    type: Name = Field("Document", description="The page type that it gets.")
+    title: Line | None = None
+
+
+class Restore(Write):
+    """Bring a missing record's file back."""
+
+    id: Id
+
+
+@operation("write", Receipt)
+def knowledge_adopt(ws: Workspace, request: Adopt, caller: Caller) -> Receipt:
+    """Make a plain note a page.
+
+    Front matter is added above its text, and the text stays byte for byte. From then on it has an
+    id, revisions and history.
+    """
+    return ws.write(caller, "knowledge_adopt", request, lambda: _plan_adopt(ws, request, caller))
+
+
+@operation("review", Receipt)
+def knowledge_restore(ws: Workspace, request: Restore, caller: Caller) -> Receipt:
+    """Bring back the last bytes of a record whose file was deleted."""
+    return ws.write(
+        caller, "knowledge_restore", request, lambda: _plan_restore(ws, request, caller)
+    )
+
+
+def _plan_adopt(ws: Workspace, request: Adopt, caller: Caller) -> Plan:
+    path = request.path.removeprefix("./")
+    try:
+        paths.resolve(ws.vault.root, path)
+    except OSError:
+        raise _no_note(path) from None
+    ws.indexer.observe(ws.journal, ws.indexer.stale([path]))
+    row = catalog.by_path(ws.database, path)
+    content = targets.bytes_at(ws, path)
+    if row is None or content is None or not caller.sees(row.partition):
+        raise _no_note(path)
+    if row.kind != "note":
+        raise InvalidArgument(
+            f"{path} is a record already: {row.id}; change it with knowledge_save_page",
+            path=path,
+            id=row.id,
+        )
+    checks.check_ontology(ws, row.partition, None)
+    try:
+        document = parse(content)
+    except FrontMatterError as error:
+        raise InvalidRecord(
+            f"{path}:{error.line}: {error.reason}. Mend the front matter in an editor first",
+            path=path,
+            line=error.line,
+        ) from None
+    fence = displaced_block(document)
+    if fence is not None:
+        raise InvalidRecord(
+            f"{path}:{fence}: blank lines stand before the front matter; remove them, so that the "
+            "file does not get a second block",
+            path=path,
+            line=fence,
+        )
+    declared = ws.ontology(row.partition).page_type(request.type)
+    record_id = drafts.new_record_id(ws, "page")
+    at = ws.now()
+    added: dict[str, Value | Remove] = {
+        "format": model.FORMAT, "id": record_id, "kind": "page", "revision": 1,
+        "title": request.title or row.title,
+        "type": declared.name if declared else pascal_case(request.type),
+        "lifecycle": "active", "recorded_at": at, "updated_at": at,
+    }  # fmt: skip
+    taken = [k for k in added if k in document.fields and k not in ("title", "type")]
+    if taken:
+        raise InvalidRecord(
+            f"{path} has its own {', '.join(taken)} in the front matter; rename those keys first",
+            path=path,
+            keys=taken,
+        )
+    asked = request.model_fields_set
+    changes = {k: v for k, v in added.items() if k not in document.fields or k in asked}
+    change = Change(
+        path, content, edit(document, changes), record_id, "page", 1, "active", row.partition
+    )
+    warnings = drafts.validate(ws, caller, change)
+    receipt = drafts.receipt_of(change, warnings=warnings or None)
+    return Plan(row.partition, receipt, (change,), row.title)
+
+
+def _no_note(path: str) -> NotFound:
+    return NotFound(
+        f"there is no note {path[:200]!r}; give the path of a Markdown file, like notes/idea.md",
+        path=path[:200],
+    )
+
+
+def _plan_restore(ws: Workspace, request: Restore, caller: Caller) -> Plan:
+    targets.known(ws, caller, request.id)
+    ws.indexer.scan(ws.journal)  # a file that was moved is not missing
+    head = targets.known(ws, caller, request.id)
+    found = catalog.by_id(ws.database, request.id)
+    if found:
+        raise InvalidArgument(
+            f"{request.id} is not missing: it stands in {found[0].path}", id=request.id,
+            candidates=[{"id": r.id, "path": r.path} for r in found],
+        )  # fmt: skip
+    content = ws.bytes_of(head)
+    if content is None:
+        raise NotFound(
+            f"the bytes of {request.id} are neither in the journal nor in Git; bring {head.path} back "
+            "from a backup",
+            id=request.id,
+            path=head.path,
+        )
+    path = head.path
+    if files.read(ws.vault.root, path) is not None:
+        folder, _, name = path.rpartition("/")
+        path = drafts.free_path(
+            ws, folder, names.slug(name.removesuffix(".md"), head.record_id), head.record_id
+        )
+    change = Change(
+        path,
+        None,
+        content,
+        head.record_id,
+        head.kind,
+        head.revision,
+        head.lifecycle,
+        head.partition,
+    )
+    moves = ((head.record_id, path),) if path != head.path else ()
+    return Plan(head.partition, drafts.receipt_of(change), (change,), moves=moves)
