@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from concurrent.futures import ThreadPoolExecutor
+from typing import Any
 
 import pytest
 
@@ -36,6 +37,23 @@ def test_an_entity_is_made_once_and_found_by_any_spelling(graph: Graph) -> None:
         assert (again["created"], again["changed"], again["git"]) == (False, False, None)
     assert graph.position == position and revision(graph, first["entity_uuid"]) == 1
     assert graph.get(first["entity_uuid"])["title"] == "Ada Lovelace"
+
+
+@pytest.mark.parametrize("name", ["", " ", "\u200b", "\u00a0\u2060"])
+def test_a_name_that_nobody_can_see_is_refused(graph: Graph, name: str) -> None:  # C14
+    assert graph.refusal("assert_entity", name=name).code == "invalid_argument"
+
+
+def test_space_around_a_name_is_no_part_of_it(graph: Graph) -> None:
+    assert graph.node(graph.entity("  Ada Lovelace "))["name"] == "Ada Lovelace"
+
+
+@pytest.mark.parametrize("groups", ["", [""], "[]", []])
+def test_a_group_without_a_name_is_none_that_a_deletion_could_mean(
+    graph: Graph, groups: Any
+) -> None:  # C15
+    refusal = graph.refusal("delete_by_source", source_file="a.md", group_ids=groups)
+    assert refusal.code == "invalid_argument" and "group_ids" in refusal.message
 
 
 def test_kind_and_group_are_part_of_the_identity(graph: Graph) -> None:

@@ -4,17 +4,12 @@ from __future__ import annotations
 
 import re
 from pathlib import Path
-from typing import Any
 
-import pytest
-
-from tests.operations.graph.graphs import Graph
-from vault_kg.errors import Unavailable
 from vault_kg.operations import registry
 from vault_kg.serve import service
 
 PAGE = Path(__file__).parents[3] / "docs" / "compatibility.md"
-ROW = re.compile(r"^\| `(\w+)` \| (equal|different|not yet) \|(.*)\|$", re.MULTILINE)
+ROW = re.compile(r"^\| `(\w+)` \| (equal|different) \|(.*)\|$", re.MULTILINE)
 OF_THE_SERVICE = {service.HEALTH, service.CLOSE}
 
 SEED = """
@@ -68,24 +63,3 @@ def test_scopes_are_those_of_the_seed_and_clearing_is_for_admins() -> None:
     wanted = {f"knowledge_{n}": scope for scope, names in SCOPES.items() for n in names.split()}
     assert len(wanted) == 45
     assert {name: registry.operations()[name].scope for name in wanted} == wanted
-
-
-NOT_YET: dict[str, dict[str, Any]] = {
-    "process_chunk": {"chunk_text": "x", "chunk_id": "x", "source_file": "x"},
-    "add_episode": {"name": "x", "episode_body": "x"},
-    "query_cypher": {"query": "MATCH (n) RETURN n"},
-    "reprocess_entity_types": {"group_id": "main"},
-    "reprocess_relation_types": {"group_id": "main"},
-}
-
-
-def test_what_is_not_yet_there_is_told_as_such() -> None:
-    told = {name for name, status, _ in ROWS if status == "not yet"}
-    assert told == {f"knowledge_{name}" for name in NOT_YET}
-
-
-@pytest.mark.parametrize("name", NOT_YET)
-def test_what_is_not_yet_there_refuses_plainly(graph: Graph, name: str) -> None:
-    refused = graph.refusal(name, **NOT_YET[name])
-    assert isinstance(refused, Unavailable)
-    assert refused.data["rpc_code"] == -32000, "the vault itself is available"

@@ -157,6 +157,29 @@ def test_it_tells_how_far_it_is_and_can_be_taken_back(graph: Graph) -> None:
     assert isinstance(graph.refusal("delete_episode", gone, episode_uuid=one), Cancelled)
 
 
+def test_a_large_one_tells_each_phase_and_can_be_taken_back_until_it_is_accepted(
+    graph: Graph,
+) -> None:
+    page, one = graph.page("Ada"), graph.source("One.\n")
+    for number in range(60):
+        graph.claim(page, f"Claim {number}.", evidence=[{"source": one}])
+    position = graph.position
+    said: list[str] = []
+    late = dataclasses.replace(
+        ANYBODY,
+        report=lambda done, total, what: said.append(what),
+        cancelled=lambda: "writing files" in said,
+    )
+    done = graph.ask("delete_episode", late, episode_uuid=one)
+    assert (done["withdrawn_count"], graph.position) == (60, position + 1)
+    assert list(dict.fromkeys(said)) == [
+        "withdrawing",
+        "writing files",
+        "placing files",
+        "indexing",
+    ]
+
+
 def test_an_unknown_episode_is_an_error(graph: Graph) -> None:
     page = graph.page("Ada")
     for uuid in ("zz", page, "sr_" + "0" * 26):

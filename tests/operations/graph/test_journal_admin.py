@@ -71,6 +71,21 @@ def test_a_checkpoint_leaves_nothing_waiting(graph: Graph) -> None:
     assert graph.ask("prepare_checkpoint")["files_total"] == 0
 
 
+def test_a_checkpoint_tells_how_far_it_is_and_can_be_taken_back(graph: Graph) -> None:
+    lock = graph.root / ".git/index.lock"
+    graph.entity("Ada")
+    lock.touch()
+    graph.entity("Bob")
+    graph.entity("Cy")
+    lock.unlink()
+    gone = dataclasses.replace(ANYBODY, cancelled=lambda: True)
+    assert isinstance(graph.refusal("prepare_checkpoint", gone), Cancelled)
+    said: list[tuple[int, int, str]] = []
+    caller = dataclasses.replace(ANYBODY, report=lambda *told: said.append(told))
+    assert graph.ask("prepare_checkpoint", caller)["files_flushed"] == 2
+    assert said == [(0, 2, "committing")]
+
+
 def test_there_are_no_vectors_to_strip(graph: Graph) -> None:
     filled(graph)
     with graph.nothing_changes():

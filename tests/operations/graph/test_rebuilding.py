@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from tests.operations.graph.graphs import Graph
-from vault_kg.errors import InvalidArgument, Unavailable
+from vault_kg.errors import InvalidArgument
 
 
 def filled(graph: Graph) -> dict[str, str]:
@@ -88,9 +88,3 @@ def test_a_content_that_is_nowhere_is_a_failure(graph: Graph) -> None:
 )  # fmt: skip
 def test_bounds_are_checked_first(graph: Graph, wrong: dict[str, Any]) -> None:
     assert isinstance(graph.refusal("rebuild_from_wal", **wrong), InvalidArgument)
-
-
-def test_a_bound_is_refused_plainly(graph: Graph) -> None:
-    graph.entity("Ada")
-    refused = graph.refusal("rebuild_from_wal", to_seq=1)
-    assert isinstance(refused, Unavailable) and refused.data["missing"] == "to_seq"

@@ -36,6 +36,8 @@ def filled(graph: Graph, *predicates: str) -> None:
         ("is a friend and mentor", None, Verdict("mapped", "knows")),
         ("xyz", "knows", Verdict("mapped", "knows")),
         ("xyz", "friend of", Verdict("mapped", "knows")),
+        ("friend of", "works_for", Verdict("mapped", "works_for")),
+        ("friend of", "unclassified", Verdict("mapped", "knows")),
         ("xyz", "zyx", Verdict("residual")),
         ("mentions", None, Verdict("residual")),
         ("unclassified", None, Verdict("residual")),
@@ -94,6 +96,52 @@ def test_a_type_outside_the_vocabulary_is_replaced_and_its_words_are_kept(graph:
     graph.scan()
     graph.ask("canonicalize_relations", group_id="main")
     assert graph.edges()[0]["relation_type"] == "admires" and graph.get(uuid)["revision"] == 3
+
+
+def test_a_type_that_somebody_gave_is_kept(graph: Graph) -> None:
+    filled(graph)
+    graph.edge("Ada", "friend of", "Bob", relation_type="parent_of")
+    position = graph.position
+    done = graph.ask("canonicalize_relations", group_id="main")
+    assert (done["mapped_count"], done["changed"], graph.position) == (1, False, position)
+    assert types(graph) == {"friend of": "parent_of"}
+
+
+def test_a_type_that_was_cleared_is_found_again(graph: Graph) -> None:
+    filled(graph, "friend of")
+    graph.ask("canonicalize_relations", group_id="main")
+    graph.edge("Ada", "friend of", "Bob", relation_type=None)
+    assert types(graph) == {"friend of": None}
+    graph.ask("canonicalize_relations", group_id="main")
+    assert types(graph) == {"friend of": "knows"}
+
+
+def test_a_threshold_that_says_nothing_is_refused(graph: Graph) -> None:
+    for threshold in (0, 0.29, 1.1, float("nan"), "high"):
+        refused = graph.refusal(
+            "canonicalize_relations", group_id="main", embedding_threshold=threshold
+        )
+        assert isinstance(refused, InvalidArgument)
+
+
+def test_of_two_that_are_as_near_none_is_chosen(
+    graph: Graph, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    filled(graph, "xyz")
+    near: dict[str, float] = {}
+
+    def embed(texts: list[str]) -> tuple[object, None]:
+        import numpy as np
+
+        return np.array([[near.get(text.partition(":")[0], 0.1)] for text in texts]), None
+
+    monkeypatch.setattr(graph.ws.semantics, "embed_texts", embed)
+    near |= {"Ada xyz Bob": 1.0, "knows": 0.9, "parent of": 0.89}
+    done = graph.ask("canonicalize_relations", group_id="main", dry_run=True)
+    assert (done["embedding_fallback_promoted"], done["residual_count"]) == (0, 1)
+    near["parent of"] = 0.8
+    done = graph.ask("canonicalize_relations", group_id="main")
+    assert (done["embedding_fallback_promoted"], types(graph)) == (1, {"xyz": "knows"})
 
 
 def test_an_unclassified_edge_stands_in_a_strict_vocabulary(graph: Graph) -> None:

@@ -129,8 +129,16 @@ def cases(name: str, ids: dict[str, str]) -> list[dict[str, Any]]:
         "knowledge_get_edges_by_uuids": [{"uuids": [ids["edge"], ids["pointer"]]}],
         "knowledge_status": [{}], "knowledge_validate_corrections": [{}],
         "knowledge_rebuild_status": [{"job_id": "x"}],
+        "knowledge_query_cypher": [{"query": q} for q in CYPHER],
     }[name]  # fmt: skip
 
+
+CYPHER = [
+    "MATCH (n:Entity) RETURN n ORDER BY n.name, n.kind", "MATCH (n) RETURN labels(n) AS l, count(*) ORDER BY l",
+    "MATCH (a)-[r]->(b) RETURN a.name, r, b.name ORDER BY a.name, b.name, r.name",
+    f"MATCH (n) WHERE n.name CONTAINS '{WORD}' OR n.group_id = '{SECRET}' RETURN n",
+    "CALL show_tables() RETURN name ORDER BY name",
+]  # fmt: skip
 
 GRAPH_READS = [
     name for name in READS if OPERATIONS[name].toolset == "graph" or name == "knowledge_status"

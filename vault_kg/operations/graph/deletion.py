@@ -185,9 +185,7 @@ def _plan(
         "deleted_uuids": [source.id for source in found],
         "foreign_citations": lost.foreign,
     }
-    for name, items in (
-        ("withdrawn", lost.withdrawn), ("updated", lost.updated), ("kept", lost.kept),
-    ):  # fmt: skip
+    for name, items in lost.told(ws, caller).items():
         result |= {name: items[: writing.MAX_LISTED], f"{name}_count": len(items)}
     group = found[0].partition if found else DEFAULT_PARTITION
     changes = [*lost.changes, *(each for source in found for each in removals(ws, source))]

@@ -115,6 +115,8 @@ def _row(ws: Workspace, caller: Caller, source: Source, fields: list[str] | None
     asked = set(EpisodeRow.__annotations__ if fields is None else fields)
     if asked & {"content", "content_chars", "content_shown"}:
         shown |= _content(ws, source)
+    if "attributes" in asked:
+        shown["attributes"] = sources.attributes(ws.vault.root, source) | shown["attributes"]
     if asked & {"entity_edges", "entity_count"}:
         named = graph_rows.mentioned(ws.database, [source.id], ws.now(), caller.partitions)
         entities = _pages(ws, caller, named)

@@ -6,7 +6,7 @@ from typing import Any
 
 from pydantic import Field
 
-from vault_kg.errors import Unavailable
+from vault_kg.errors import Cancelled, Unavailable
 from vault_kg.index import graph_rows, schema
 from vault_kg.index.graph_rows import Narrow
 from vault_kg.index.listing import Filter
@@ -120,9 +120,14 @@ def knowledge_prepare_checkpoint(
     request: PrepareCheckpoint,
     caller: Caller,
 ) -> Checkpointed:
-    """Commit to Git what waits for it, and move the state's log into its file."""
+    """Commit to Git what waits for it, and move the state's log into its file.
+
+    Reports progress; taken back by the caller, it leaves the rest waiting.
+    """
     before, _ = rows.queue_state(ws.database)
-    ws.outbox.drain()
+    ws.outbox.drain(tell=lambda done, total, what: writing.step(caller, done, total, what))
+    if caller.cancelled():
+        raise Cancelled("it was taken back by the caller; what is not committed yet waits")
     left, reason = rows.queue_state(ws.database)
     ws.database.checkpoint()
     return Checkpointed(

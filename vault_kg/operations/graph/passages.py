@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, cast
 from pydantic import ConfigDict, Field
 from typing_extensions import TypedDict
 
+from vault_kg.index import catalog
 from vault_kg.operations.caller import Caller
 from vault_kg.operations.graph import hybrid
 from vault_kg.operations.graph.request import Similarity
@@ -16,11 +17,12 @@ from vault_kg.operations.workspace import Workspace
 if TYPE_CHECKING:
     from vault_kg.index.search import Shown
 
-KINDS = ("page", "claim", "relationship", "note")
+SOURCE = "source"
+KINDS = ("page", "claim", "relationship", "note", SOURCE)
 
 
 class PassageRow(TypedDict, total=False):
-    """A piece of a record's or note's text, with where it stands."""
+    """A piece of the text of a record, note or retained source, with where it stands."""
 
     __pydantic_config__ = ConfigDict(extra="forbid")  # type: ignore[misc]
 
@@ -56,26 +58,30 @@ class Passages(hybrid.Found):
 
 @operation("read", Passages, toolset="graph")
 def knowledge_search_passages(ws: Workspace, request: SearchPassages, caller: Caller) -> Passages:
-    """Find the passages of pages, claims, relationships and notes that answer a question.
+    """Find the passages of episodes, pages, claims, relationships and notes that answer a question.
 
-    By words and by meaning, best first; with no model, by words alone.
+    An episode's passage is one of a retained text (kind source), with its lines. By words and by
+    meaning, best first; with no model, by words alone.
     """
     filtered = hybrid.wanted(ws, caller, request, KINDS)
     ranking = hybrid.ranked(ws, request, filtered, floor=request.min_score, per_record=False)
-    passages = [_row(shown) for shown in ranking.hits]
+    passages = [_row(ws, shown) for shown in ranking.hits]
     return Passages(
         passages=passages, count=len(passages), total=ranking.total,
         next_cursor=ranking.next_cursor, semantic=ranking.semantic,
     )  # fmt: skip
 
 
-def _row(shown: Shown) -> PassageRow:
+def _row(ws: Workspace, shown: Shown) -> PassageRow:
     row, lines = shown.row, f"{shown.start_line}-{shown.end_line}"
+    source = catalog.source(ws.database, row.id) if row.kind == SOURCE else None
+    path = source.path if source is not None else row.path
+    origin = source.description if source is not None else f"{path}:{lines}"
     values = {
         "uuid": row.id, "name": row.title, "content": shown.text,
-        "source_description": f"{row.path}:{lines}", "group_id": row.partition,
+        "source_description": origin, "group_id": row.partition,
         "created_at": row.recorded_at, "valid_at": row.valid_from,
-        "score": hybrid.rounded(shown.hit.similarity), "kind": row.kind, "path": row.path,
+        "score": hybrid.rounded(shown.hit.similarity), "kind": row.kind, "path": path,
         "lines": lines, "heading": shown.heading.replace("\n", " > ") or None, "attributes": {},
         "search": hybrid.evidence(shown),
     }  # fmt: skip

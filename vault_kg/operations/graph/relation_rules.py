@@ -1,8 +1,8 @@
 """What type a relationship has by its words alone: its predicate against the vocabulary's.
 
-An arrow as a predicate (`A -> B`) says nothing. Types that only the extractor writes, and those
-that are kept from extraction, are never chosen. Of several types with a fitting keyword, the
-longest keyword decides.
+A type of the vocabulary that stands is kept. An arrow as a predicate (`A -> B`) says nothing. Types
+that only the extractor writes, and those that are kept from extraction, are never chosen. Of several
+types with a fitting keyword, the longest keyword decides.
 """
 
 from __future__ import annotations
@@ -53,6 +53,9 @@ def classify(ontology: Ontology, predicate: str | None, standing: str | None) ->
         return Verdict("noise")
     types = offered(ontology)
     allowed = {t.name for t in types}
+    stands = ontology.relationship_type(standing)
+    if stands is not None and stands.name in allowed:
+        return Verdict("mapped", stands.name)
     for text in (predicate, standing):
         declared = ontology.relationship_type(text)
         if declared is not None and declared.name in allowed:

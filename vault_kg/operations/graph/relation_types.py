@@ -1,7 +1,8 @@
 """Giving relationships a type of the vocabulary: by words, then by the nearest description.
 
-Everything is worked out before the write lane is taken, no model is called under it, and all edges
-change in one journal entry. An edge that changed in between is left for the next time.
+Everything is worked out before the write lane is taken, and no model is called under it. A type of
+the vocabulary that an edge has, and that may join its ends, stays: another run changes nothing that
+a person or a model has decided.
 """
 
 from __future__ import annotations
@@ -9,28 +10,32 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Annotated, Any
 
 from pydantic import Field
 
 from vault_kg.errors import InvalidArgument
-from vault_kg.index import catalog, graph_rows
-from vault_kg.index.graph_rows import GraphRow, Narrow
-from vault_kg.index.listing import Filter
-from vault_kg.operations import checks, drafts, targets
+from vault_kg.index.graph_rows import GraphRow
+from vault_kg.operations import checks
 from vault_kg.operations.base import Partition
 from vault_kg.operations.caller import Caller
-from vault_kg.operations.graph import finding, relation_rules, writing
+from vault_kg.operations.graph import finding, relation_rules, retyping, writing
 from vault_kg.operations.graph.relation_rules import Verdict
-from vault_kg.operations.graph.request import GraphModel, GraphWrite, Similarity, Written
-from vault_kg.operations.graph.views import UNCLASSIFIED, type_shown
+from vault_kg.operations.graph.request import GraphWrite, Written
+from vault_kg.operations.graph.retyping import Retyped
+from vault_kg.operations.graph.views import UNCLASSIFIED
 from vault_kg.operations.registry import operation
 from vault_kg.operations.workspace import Workspace
-from vault_kg.records.frontmatter import Remove, Value
-from vault_kg.store.plan import Change, Plan
+from vault_kg.records.ontology import RelationshipType
+from vault_kg.store.plan import Plan
+
+LEAST_SIMILARITY = 0.3
+"""Below it the nearest of several descriptions says nothing of a fact."""
+
+MARGIN = 0.03
+"""How much nearer the nearest description must be than the next: else no type is given."""
 
 CANONICALIZE, BACKFILL = "knowledge_canonicalize_relations", "knowledge_backfill_relation_types"
-_BATCH = 256
 
 
 class Canonicalize(GraphWrite):
@@ -38,8 +43,11 @@ class Canonicalize(GraphWrite):
 
     group_id: Partition = Field(description="Required: there is no default here.")
     dry_run: bool = Field(False, description="Say what would be done, and do nothing.")
-    embedding_threshold: Similarity = Field(
-        0.7, description="How near a fact must be to a type's description, for what words leave."
+    embedding_threshold: Annotated[float, Field(ge=LEAST_SIMILARITY, le=1, allow_inf_nan=False)] = (
+        Field(
+            0.7,
+            description="How near a fact must be to a type's description, for what words leave.",
+        )
     )
 
 
@@ -48,15 +56,6 @@ class Backfill(GraphWrite):
 
     group_id: Partition = Field(description="Required: there is no default here.")
     dry_run: bool = Field(False, description="Say what would be done, and do nothing.")
-
-
-class Retyped(GraphModel):
-    """One edge and its types."""
-
-    edge_id: str
-    fact: str
-    old_type: str | None
-    new_type: str | None
 
 
 class Canonicalized(Written):
@@ -105,12 +104,13 @@ def knowledge_canonicalize_relations(
     """Map the predicates of a group's edges onto the types of its vocabulary.
 
     By name, alias and keyword; what is left by the nearest description of a type, where search by
-    meaning is on; what is left then is UNCLASSIFIED and keeps its predicate. A type that does not
-    join the two kinds is never given. An edge at its target is not written.
+    meaning is on and one is clearly nearest; what is left then is UNCLASSIFIED. A type of the
+    vocabulary that stands is kept, and so is the predicate. A type that does not join the two kinds
+    is never given. To classify by the fact use knowledge_reprocess_relation_types.
     """
     group = finding.group_to_write(caller, request.group_id)
     checks.check_ontology(ws, group, None)
-    typed = _Typed(_edges(ws, group))
+    typed = _Typed(retyping.edges(ws, group))
     left = _by_words(ws, caller, group, typed)
     warning = _by_meaning(ws, caller, group, left, request.embedding_threshold, typed)
     for each in left:
@@ -130,10 +130,7 @@ def knowledge_canonicalize_relations(
             f"{name}_count": count,
             f"{name}_pct": round(100 * count / total, 2) if total else 0.0,
         }
-    result = writing.carry_out(
-        ws, caller, CANONICALIZE, request,
-        lambda: _plan(ws, caller, group, typed, counted), dry_run=request.dry_run,
-    )  # fmt: skip
+    result = _carry_out(ws, caller, CANONICALIZE, request, typed, counted)
     return Canonicalized(**result, dry_run=request.dry_run)
 
 
@@ -153,34 +150,43 @@ def knowledge_backfill_relation_types(
             "knowledge_canonicalize_relations",
             group_id=group,
         )
-    typed = _Typed(_edges(ws, group))
+    typed = _Typed(retyping.edges(ws, group))
     for each in typed.edges:
         made = relation_rules.minted(each.stated.get("predicate"), each.fact)
-        if each.row.type is None and made is not None and _joins(ws, each, made):
+        if each.row.type is None and made is not None and retyping.joins(ws, each, made):
             typed.wanted[each.row.id] = made
     counted = {"group_id": group, "total_edges": len(typed.edges)}
-    result = writing.carry_out(
-        ws, caller, BACKFILL, request,
-        lambda: _plan(ws, caller, group, typed, counted), dry_run=request.dry_run,
-    )  # fmt: skip
+    result = _carry_out(ws, caller, BACKFILL, request, typed, counted)
     result["backfilled"] = result.pop("changed_count")
     result.pop("breakdown")
     return Backfilled(**result, dry_run=request.dry_run)
 
 
-def _edges(ws: Workspace, group: str) -> list[GraphRow]:
-    wanted = Filter(ws.now(), kinds=("relationship",), partitions=[group])
-    return graph_rows.every(ws.database, Narrow(wanted))
+def _carry_out(
+    ws: Workspace,
+    caller: Caller,
+    operation: str,
+    request: Canonicalize | Backfill,
+    typed: _Typed,
+    counted: dict[str, Any],
+) -> dict[str, Any]:
+    def plan() -> Plan:
+        group = request.group_id
+        return retyping.plan(ws, caller, group, typed.edges, typed.wanted, counted)
+
+    return writing.carry_out(ws, caller, operation, request, plan, dry_run=request.dry_run)
 
 
 def _by_words(ws: Workspace, caller: Caller, group: str, typed: _Typed) -> list[GraphRow]:
     """Classify by words; returns the edges that words leave."""
     ontology, left = ws.ontology(group), []
     for number, each in enumerate(typed.edges):
-        if number % _BATCH == 0:
+        if number % retyping.STEP == 0:
             writing.step(caller, number, len(typed.edges), "lexical")
-        verdict = relation_rules.classify(ontology, _predicate(each), each.row.type)
-        if verdict.type is not None and not _joins(ws, each, verdict.type):
+        fits = each.row.type is not None and retyping.joins(ws, each, each.row.type)
+        standing = each.row.type if fits else None
+        verdict = relation_rules.classify(ontology, _predicate(each), standing)
+        if verdict.type is not None and not retyping.joins(ws, each, verdict.type):
             verdict = Verdict("residual")
         if verdict.outcome == "residual":
             left.append(each)
@@ -206,56 +212,18 @@ def _by_meaning(
     glosses, reason = ws.semantics.embed_texts([f"{t.label}: {t.description}" for t in types])
     if glosses is None:
         return reason
-    for start in range(0, len(left), _BATCH):
+    for start in range(0, len(left), retyping.STEP):
         writing.step(caller, start, len(left), "embedding_fallback")
-        part = left[start : start + _BATCH]
+        part = left[start : start + retyping.STEP]
         facts, reason = ws.semantics.embed_texts([each.fact for each in part])
         if facts is None:
             return reason
         for each, scores in zip(part, facts @ glosses.T, strict=True):
-            best = int(scores.argmax())
-            if scores[best] >= threshold and _joins(ws, each, types[best].name):
+            name = _clearly_nearest(ws, each, types, scores, threshold)
+            if name is not None:
                 typed.counts["promoted"] += 1
-                typed.wanted[each.row.id] = types[best].name
+                typed.wanted[each.row.id] = name
     return None
-
-
-def _plan(
-    ws: Workspace, caller: Caller, group: str, typed: _Typed, counted: dict[str, Any]
-) -> Plan:
-    changes: list[Change] = []
-    told: list[dict[str, Any]] = []
-    moving = [e for e in typed.edges if typed.wanted.get(e.row.id, e.row.type) != e.row.type]
-    for number, each in enumerate(moving):
-        if number % _BATCH == 0:
-            writing.step(caller, number, len(moving), "writing")
-        target = targets.load(ws, caller, each.row.id)
-        if target.row.revision != each.row.revision:
-            continue  # it was changed since it was looked at
-        new = typed.wanted[each.row.id]
-        values: dict[str, Value | Remove] = {"type": new}
-        if target.record.predicate is None and each.row.type:
-            values["predicate"] = each.row.type  # what it was called is not lost
-        change = drafts.revise(ws, target, values)
-        if change is not None:
-            changes.append(change)
-            told.append(
-                {
-                    "edge_id": each.row.id,
-                    "fact": each.fact,
-                    "old_type": type_shown(each.row.type),
-                    "new_type": type_shown(new),
-                }
-            )
-    result = {
-        **counted,
-        "changed_count": len(told),
-        "changes": told[: writing.MAX_LISTED],
-        "breakdown": dict(sorted(Counter(str(t["new_type"]) for t in told).items())),
-    }
-    if not changes:
-        return writing.nothing(group, result)
-    return Plan(group, writing.answer(result), tuple(changes), f"relation types of {group}")
 
 
 def _predicate(each: GraphRow) -> str | None:
@@ -263,10 +231,19 @@ def _predicate(each: GraphRow) -> str | None:
     return str(stated) if stated else None
 
 
-def _joins(ws: Workspace, each: GraphRow, name: str) -> bool:
-    """Say whether a type may join the kinds of an edge's two ends."""
-    kinds = []
-    for end in (each.row.from_id, each.row.to_id):
-        found = catalog.kind_and_type(ws.database, finding.final(ws, end or "") or "")
-        kinds.append(found[1] if found else None)
-    return ws.ontology(each.row.partition).allows_endpoints(name, *kinds) is None
+def _clearly_nearest(
+    ws: Workspace,
+    each: GraphRow,
+    types: Sequence[RelationshipType],
+    scores: Any,
+    threshold: float,
+) -> str | None:
+    """Return the nearest type that may join an edge's ends, unless another is as near."""
+    ontology, ends = ws.ontology(each.row.partition), retyping.kinds(ws, each)
+    nearest_first = (int(n) for n in scores.argsort()[::-1])
+    ranked = [n for n in nearest_first if ontology.allows_endpoints(types[n].name, *ends) is None]
+    if not ranked or scores[ranked[0]] < threshold:
+        return None
+    if len(ranked) > 1 and scores[ranked[0]] - scores[ranked[1]] < MARGIN:
+        return None
+    return types[ranked[0]].name

@@ -108,7 +108,8 @@ def names_of(view: type) -> AfterValidator:
 GroupId = Annotated[
     Partition, Field(description=f"The group; {DEFAULT_PARTITION!r} where it is left out.")
 ]
-Groups = Annotated[list[Line], BeforeValidator(_groups)]
+Group = Annotated[Line, StringConstraints(min_length=1)]
+Groups = Annotated[list[Group], BeforeValidator(_groups)]
 GroupIds = Annotated[Groups | None, Field(description="Groups; left out or null = all, [] = none.")]
 SomeGroups = Annotated[
     Groups, Field(min_length=1, description="Required and not empty: there is no default here.")
@@ -116,7 +117,7 @@ SomeGroups = Annotated[
 Kind = Annotated[
     base.Name, StringConstraints(strip_whitespace=True, min_length=1), AfterValidator(_kind)
 ]
-EntityName = Annotated[Line, StringConstraints(strip_whitespace=True, min_length=1)]
+EntityName = base.Title
 Count = Annotated[int, Field(ge=1, le=10_000)]
 Similarity = Annotated[float, AfterValidator(_clamped(0.0, 1.0)), Field(allow_inf_nan=False)]
 Prefix = Annotated[str, StringConstraints(max_length=500)]

@@ -2,22 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 from vault_kg.index import graph_rows
 from vault_kg.index.graph_rows import GraphRow
-from vault_kg.operations import drafts, targets
+from vault_kg.operations import drafts, sight, targets
 from vault_kg.operations.caller import Caller
 from vault_kg.operations.graph import finding, withdrawing, writing
 from vault_kg.operations.workspace import Workspace
-from vault_kg.records.frontmatter import REMOVE
+from vault_kg.records.frontmatter import REMOVE, Value
 from vault_kg.state import revisions
 from vault_kg.state.guards import Guard
 from vault_kg.store.journal import EDITOR
 from vault_kg.store.plan import Change
 from vault_kg.store.sources import Source
+
+Citation = Mapping[str, Any]
+"""A citation as it stands in front matter."""
 
 _HISTORY = 10_000
 _STEP = 100
@@ -34,10 +37,24 @@ class Lost:
     kept: list[dict[str, Any]] = field(default_factory=list)
     foreign: int = 0
 
+    def told(self, ws: Workspace, caller: Caller) -> dict[str, list[dict[str, Any]]]:
+        """Return what is told of the records that exist for a caller, by what becomes of them."""
+        lists = {"withdrawn": self.withdrawn, "updated": self.updated, "kept": self.kept}
+        return {
+            name: [item for item in items if not sight.is_hidden(ws, caller, item["uuid"])]
+            for name, items in lists.items()
+        }
+
+
+def _never(_: object) -> bool:
+    return False
+
 
 def without(
-    ws: Workspace, caller: Caller, lost: Sequence[Source], reason: str, request_id: str
-) -> Lost:
+    ws: Workspace, caller: Caller, lost: Sequence[Source], reason: str, request_id: str,
+    *, holds: Callable[[Citation], bool] = _never, spares: Callable[[str], bool] = _never,
+    gains: Mapping[str, list[Value]] | None = None,
+) -> Lost:  # fmt: skip
     """Work out what becomes of the records that cite sources which go; the caller holds the lane.
 
     A claim or relationship with no other citation is withdrawn. So is such a page, unless a person
@@ -50,12 +67,30 @@ def without(
         lost: the sources that go.
         reason: of the withdrawals.
         request_id: the request's.
+        holds: whether a citation of a source that goes holds all the same.
+        spares: whether a record keeps its citations, whatever goes.
+        gains: citations that records get in the same change, by record id.
     """
+    gains = gains or {}
     ids, groups = {source.id for source in lost}, {source.partition for source in lost}
     citing = graph_rows.citing(ws.database, ids)
     told = Lost(foreign=sum(_is_foreign(each, groups, caller) for each in citing))
-    ours = [each for each in citing if each.row.partition in groups and _is_open(each)]
-    bare = {each.row.id for each in ours if _is_bare(each, ids)}
+    gone = _going(ids, holds)
+    ours = [
+        each
+        for each in citing
+        if each.row.partition in groups
+        and _is_open(each)
+        and any(map(gone, _cited(each)))
+        and not spares(each.row.id)
+    ]
+    bare = {
+        each.row.id
+        for each in ours
+        if each.row.lifecycle == "active"
+        and each.row.id not in gains
+        and all(map(gone, _cited(each)))
+    }
     stays = _staying(ws, [each for each in ours if each.row.id in bare])
     for number, each in enumerate(ours):
         if number % _STEP == 0:
@@ -68,7 +103,8 @@ def without(
             told.guards.append(guard)
             told.withdrawn.append(item)
             continue
-        left = [c.to_value() for c in target.record.evidence if c.source not in ids]
+        stated = [citation.to_value() for citation in target.record.evidence]
+        left = [c for c in stated if not gone(c)] + gains.get(each.row.id, [])
         revised = drafts.revise(ws, target, {"evidence": [*left] or REMOVE})
         if revised is not None:
             told.changes.append(revised)
@@ -88,10 +124,13 @@ def _is_foreign(each: GraphRow, groups: Collection[str], caller: Caller) -> bool
     return each.row.partition not in groups and _is_open(each) and caller.sees(each.row.partition)
 
 
-def _is_bare(each: GraphRow, ids: Collection[str]) -> bool:
-    """Say whether an active record cites nothing else."""
-    cited = {citation["source"] for citation in each.stated.get("evidence", ())}
-    return each.row.lifecycle == "active" and cited <= set(ids)
+def _cited(each: GraphRow) -> list[Citation]:
+    return list(each.stated.get("evidence", ()))
+
+
+def _going(ids: Collection[str], holds: Callable[[Citation], bool]) -> Callable[[Citation], bool]:
+    """Return the check whether a citation is lost."""
+    return lambda citation: citation["source"] in ids and not holds(citation)
 
 
 def _staying(ws: Workspace, bare: Sequence[GraphRow]) -> dict[str, str]:

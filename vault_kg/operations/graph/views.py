@@ -14,6 +14,7 @@ from vault_kg.operations.caller import Caller
 from vault_kg.operations.graph import finding
 from vault_kg.operations.graph.request import projected
 from vault_kg.operations.workspace import Workspace
+from vault_kg.records.ontology import Ontology
 from vault_kg.records.ontology_types import ROOT_TYPE
 from vault_kg.state import merges
 from vault_kg.store.sources import Source
@@ -79,11 +80,12 @@ def entity_rows(
 ) -> list[EntityRow]:
     """Return pages as nodes."""
     wants_episodes = fields is None or bool(_FROM_EPISODES & set(fields))
-    cited = _cited_by_pages(ws, caller, rows) if wants_episodes else {}
-    return [
-        cast(EntityRow, projected(_entity(ws, each, cited.get(each.row.id, ())), fields))
-        for each in rows
-    ]
+    cited = cited_by_pages(ws, caller, rows) if wants_episodes else {}
+    ontologies = {group: ws.ontology(group) for group in {each.row.partition for each in rows}}
+    shown = (
+        _entity(each, ontologies[each.row.partition], cited.get(each.row.id, ())) for each in rows
+    )
+    return [cast(EntityRow, projected(each, fields)) for each in shown]
 
 
 _FROM_EPISODES = {"episode_uuids", "episode_count", "source_descriptions"}
@@ -135,9 +137,9 @@ def pointers_shown(ws: Workspace, each: GraphRow) -> dict[str, Any]:
     return shown
 
 
-def _entity(ws: Workspace, each: GraphRow, cited: Sequence[Source]) -> dict[str, Any]:
+def _entity(each: GraphRow, ontology: Ontology, cited: Sequence[Source]) -> dict[str, Any]:
     row, stated = each.row, each.stated
-    labels = [*ws.ontology(row.partition).labels(row.type or ROOT_TYPE)]
+    labels = [*ontology.labels(row.type or ROOT_TYPE)]
     return {
         "uuid": row.id, "name": row.title, "group_id": row.partition,
         "labels": labels + (["Merged"] if row.lifecycle == "merged" else []),
@@ -209,7 +211,7 @@ def _anything(ws: Workspace) -> Any:
     return Filter(ws.now(), lifecycle="all")
 
 
-def _cited_by_pages(
+def cited_by_pages(
     ws: Workspace, caller: Caller, rows: Sequence[GraphRow]
 ) -> dict[str, list[Source]]:
     """Return the sources that each page, or a record naming it, cites: the latest first."""
