@@ -1,0 +1,3 @@
+"""The labelled code is read and never run."""
+
+collect_ignore = ["tree"]

@@ -1,0 +1,2 @@
+package com.acme;
+class AppTest { @Test void writes() { App app = new App(null); app.write("x"); } }

@@ -1,0 +1,2 @@
+package com.acme;
+public interface Sink { void write(String text); }

@@ -1,0 +1,2 @@
+exports.helper = helper;
+function helper(x) { return x; }

@@ -1,0 +1,4 @@
+pub fn tidy() {}
+pub mod inner {
+    pub fn deep() { super::tidy(); }
+}

@@ -1,0 +1,2 @@
+import { App, tidy } from "./app";
+test("x", () => { new App(null!).run(); tidy(); });

@@ -1,0 +1,142 @@
+"""`vault-kg graph …` as somebody types it, over real Python, Markdown and configuration."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.operations.conftest import fast_folder
+
+STORE = '''"""Where things are kept."""
+
+
+class Store:
+    """Keeps things."""
+
+    def load(self, name):
+        """Return a thing by name."""
+        return parse(name)
+
+
+def parse(text):
+    return text.strip()
+'''
+APP = """from pkg.store import Store
+
+
+def main():
+    store = Store()
+    return store.load("x")
+
+
+if __name__ == "__main__":
+    main()
+"""
+GUIDE = "# Guide\n\n```sh\n# no heading\n```\n\nSee [the store](pkg/store.py).\n\nSecond\n------\n"
+
+
+class Command:
+    def __init__(self, folder: Path) -> None:
+        self.vault, self.project = folder / "vault", folder / "project"
+        for path, text in {"pkg/store.py": STORE, "app.py": APP, "guide.md": GUIDE,
+                           "pyproject.toml": '[tool]\nname = "x"\n'}.items():  # fmt: skip
+            (self.project / path).parent.mkdir(parents=True, exist_ok=True)
+            (self.project / path).write_text(text)
+        self.run("init", self.vault)
+
+    def run(self, *arguments: Any, code: int = 0, timeout: float = 120) -> str:
+        done = subprocess.run(
+            [sys.executable, "-m", "vault_kg.cli", *map(str, arguments)],
+            cwd=self.vault if self.vault.exists() else self.vault.parent,
+            capture_output=True, text=True, timeout=timeout, check=False,
+            env=os.environ | {"VAULT_KG_EMBEDDING_MODEL": "off"},
+        )  # fmt: skip
+        assert done.returncode == code, done.stdout + done.stderr
+        return done.stdout
+
+    def json(self, *arguments: Any) -> dict[str, Any]:
+        data: dict[str, Any] = json.loads(self.run("graph", *arguments, "--json"))["data"]
+        return data
+
+
+@pytest.fixture(scope="module")
+def command() -> Any:
+    with fast_folder() as name:
+        made = Command(Path(name))
+        made.run("graph", "index", made.project)
+        yield made
+
+
+def test_a_folder_becomes_a_root_and_is_indexed(command: Command) -> None:
+    config = (command.vault / ".vault-kg/vault.toml").read_text()
+    assert '[[graph.roots]]\npath = "../project"\nname = "project"\n' in config
+    assert "project: 4 skipped" in command.run("graph", "index", command.project)
+    assert (command.vault / ".vault-kg/vault.toml").read_text() == config
+    report = command.json("index", command.project / "pkg", "--force")["reports"]
+    assert [(r["root"], r["read"]) for r in report] == [("project", 1)]
+
+
+def test_impact_names_what_may_break(command: Command) -> None:
+    said = command.run("graph", "impact", "Store.load")
+    assert "will break" in said and "code:function:app.py::main" in said and "app.py:4" in said
+    data = command.json("impact", "parse")
+    assert {i["node"]["label"] for i in data["will_break"]["items"]} >= {"load", "main"}
+
+
+def test_references_context_and_paths(command: Command) -> None:
+    assert "code:function:app.py::main" in command.run("graph", "references", "pkg/store.py::Store")
+    assert "calls" in command.run("graph", "context", "Store.load")
+    assert command.json("path", "main", "parse")["hops"] == 2
+    assert "no path" in command.run("graph", "path", "main", "zugzwang")
+    assert "graph LR" in command.run("graph", "export", "--from", "main")
+    assert "code:class:pkg/store.py::Store" in command.run("graph", "resolve", "Store")
+
+
+def test_documents_and_configuration_are_in_the_graph(command: Command) -> None:
+    headings = command.json("resolve", "guide.md")["results"]
+    assert headings[0]["uid"] == "doc:file:guide.md"
+    answer = json.loads(
+        command.run("call", "graph_resolve", "--json", '{"q": "guide.md", "kinds": "heading"}')
+    )
+    assert [n["label"] for n in answer["data"]["results"]] == ["Guide", "Second"]
+    data = command.json("references", "pkg/store.py", "--kind", "links_to")
+    assert data["total"] == 1
+    assert command.json("resolve", "pyproject.toml::tool.name")["total"] == 1
+
+
+def test_the_doctor_says_that_all_is_well(command: Command) -> None:
+    assert command.run("graph", "doctor").endswith("healthy\n")
+
+
+def test_a_hook_is_quick_and_the_watcher_takes_it_up(command: Command) -> None:
+    (command.project / "more.py").write_text("def extra():\n    return 1\n")
+    before = time.perf_counter()
+    command.run("graph", "hook", command.project / "more.py")
+    assert time.perf_counter() - before < 5
+    watcher = subprocess.Popen(
+        [sys.executable, "-m", "vault_kg.cli", "watch", "--vault", command.vault],
+        stderr=subprocess.DEVNULL, env=os.environ | {"VAULT_KG_EMBEDDING_MODEL": "off"},
+    )  # fmt: skip
+    try:
+        deadline = time.monotonic() + 60
+        while (command.vault / ".vault-kg/graph.queue").exists() and time.monotonic() < deadline:
+            time.sleep(0.1)
+        while (command.vault / ".vault-kg/graph.queue.taken").exists():
+            time.sleep(0.1)
+    finally:
+        watcher.terminate()
+        watcher.wait()
+    assert command.json("resolve", "extra")["total"] == 1
+
+
+def test_outside_a_vault_is_said(command: Command) -> None:
+    command.run("graph", "hook", "x", "--vault", command.project, code=3)
+    command.run("graph", "doctor", "--vault", command.project, code=3)
+    command.run("graph", "index", command.project / "none.py", code=0)

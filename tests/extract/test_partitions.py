@@ -1,0 +1,101 @@
+"""What a caller who sees one partition meets of the others in the graph: nothing, whatever it asks."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from tests.extract.coded import Coded, labels
+from vault_kg.operations.caller import Caller
+
+MAIN = Caller("public", partitions=frozenset({"main"}))
+SECRET = Caller("other", partitions=frozenset({"secret"}))
+
+
+def told(coded: Coded, caller: Caller) -> str:
+    """Everything that a caller can have of the graph at once, and what it finds by words."""
+    asked = [("graph_export", {"max_nodes": 5_000, "include_spine": True}), ("graph_doctor", {})]
+    asked += [("graph_resolve", {"q": word, "top": 500}) for word in ("hush", "dark", "folder:")]
+    asked += [("graph_search", {"query": word}) for word in ("hush", "dark")]
+    return json.dumps([coded.ask(name, caller, **arguments) for name, arguments in asked])
+
+
+def put(coded: Coded, path: str, text: str) -> None:
+    file = coded.box.root / path
+    file.parent.mkdir(parents=True, exist_ok=True)
+    file.write_text(text)
+
+
+@pytest.mark.parametrize("kind", ["claim", "relationship"])
+def test_a_statement_about_something_hidden_is_not_there(coded: Coded, kind: str) -> None:
+    box = coded.box
+    hidden = box.page("Ada", partition="secret")
+    if kind == "claim":
+        record = box.claim(hidden, "Hush now.", partition="main")
+    else:
+        record = box.relationship(box.page("Bob"), hidden, fact="Hush now.", partition="main")
+    coded.index()
+    for caller in (MAIN, SECRET):
+        assert "Hush" not in told(coded, caller) and record not in told(coded, caller)
+        found = coded.ask("graph_context", caller, uid=f"record:{record}")
+        assert found["node"] is None
+    assert record in told(coded, Caller("all"))
+
+
+def test_folders_exist_with_what_is_in_them(coded: Coded) -> None:
+    put(coded, "secret/pages/dark/code.tiny", "def f\n")
+    coded.index()
+    assert "dark" not in told(coded, MAIN) and "folder:secret" not in told(coded, MAIN)
+    assert "folder:secret/pages/dark" in told(coded, SECRET)
+    put(coded, "secret/open.tiny", "def g\n")
+    coded.index()
+    assert '"folder:secret"' in told(coded, MAIN) and "dark" not in told(coded, MAIN)
+
+
+def test_names_of_nothing_are_seen_where_a_file_that_is_seen_says_them(coded: Coded) -> None:
+    put(coded, "secret/pages/code.tiny", "def f\ncall hush\ncall both\n")
+    put(coded, "main/pages/code.tiny", "def g\ncall both\n")
+    coded.index()
+    assert "hush" not in told(coded, MAIN).replace('"q": "hush"', "")
+    for name, known in (("hush", False), ("both", True)):
+        found = coded.ask("graph_resolve", MAIN, q=f"code:external::{name}")
+        assert (found["total"] == 1) is known
+    assert coded.ask("graph_resolve", SECRET, q="code:external::hush")["total"] == 1
+
+
+def test_what_has_expired_leaves_the_graph(coded: Coded) -> None:
+    claim = coded.box.claim(coded.box.page("Ada"), "Hush now.", expiresAt="2026-03-02")
+    coded.index()
+    assert labels(coded.ask("graph_resolve", q="hush")["results"]) == ["Hush now."]
+    coded.box.clock.go_to("2026-04-01T00:00:00Z")  # type: ignore[attr-defined]
+    stale = coded.ask("graph_context", uid=f"record:{claim}")["meta"]["freshness"]["state"]
+    coded.index()
+    assert stale == "stale" and coded.ask("graph_resolve", q="hush")["total"] == 0
+
+
+def test_an_answer_about_a_record_says_whether_records_have_changed(coded: Coded) -> None:
+    page = coded.box.page("Ada")
+    coded.index()
+
+    def state() -> str:
+        found = coded.ask("graph_context", uid=f"record:{page}")["meta"]["freshness"]
+        return str(found["state"])
+
+    assert state() == "fresh"
+    coded.box.page("Bob")
+    assert state() == "stale"
+    coded.index(queued_only=False)
+    assert state() == "fresh"
+
+
+def test_another_vocabulary_makes_the_edges_of_records_anew(coded: Coded) -> None:
+    scenario = coded.box.page("Fast", "TestScenario")
+    criterion = coded.box.page("Quick", "Criterion")
+    coded.box.change(scenario, fields={"criteria": [criterion]})
+    coded.index()
+    assert coded.ask("graph_context", uid=f"record:{scenario}")["total"] == 1
+    put(coded, "ontology.yaml", "page_types: {Extra: {}}\n")
+    assert coded.ask("graph_context", uid=f"record:{scenario}")["meta"]["freshness"]["state"] == (
+        "stale"
+    )

@@ -1,0 +1,1 @@
+"""Rust: functions, types and their `impl` blocks, traits, inline modules and `use`."""

@@ -1,0 +1,48 @@
+"""The graph of an opened vault: `graph.sqlite` beside its state, one for each workspace."""
+
+from __future__ import annotations
+
+import threading
+import weakref
+from pathlib import Path
+
+from vault_kg.extract.backends.protocol import GraphReader
+from vault_kg.extract.backends.sqlite import SqliteBackend
+from vault_kg.operations.caller import Caller
+from vault_kg.operations.workspace import Workspace
+from vault_kg.store.lane import Lane
+
+FILE = "graph.sqlite"
+LOCK = "graph.lock"
+
+_lock = threading.Lock()
+_opened: weakref.WeakKeyDictionary[Workspace, SqliteBackend] = weakref.WeakKeyDictionary()
+_lanes: weakref.WeakKeyDictionary[Workspace, Lane] = weakref.WeakKeyDictionary()
+
+
+def path_of(ws: Workspace) -> Path:
+    """Return where the graph of a vault lies."""
+    return ws.database.path.with_name(FILE)
+
+
+def backend(ws: Workspace) -> SqliteBackend:
+    """Return the graph of a vault; one whose file was deleted is made anew, empty."""
+    with _lock:
+        found = _opened.get(ws)
+        if found is None or not found.database.present():
+            found = _opened[ws] = SqliteBackend(path_of(ws))
+            weakref.finalize(ws, found.close)
+        return found
+
+
+def reader(ws: Workspace, caller: Caller) -> GraphReader:
+    """Return the graph of a vault as a caller sees it."""
+    return backend(ws).reader(caller.partitions)
+
+
+def lane(ws: Workspace) -> Lane:
+    """Return the lock of whoever brings the graph up to date; it is not the vault's."""
+    with _lock:
+        if ws not in _lanes:
+            _lanes[ws] = Lane(ws.vault.private / LOCK)
+        return _lanes[ws]

@@ -1,0 +1,154 @@
+"""What every tool begins with: the graph as the caller sees it, the node that is meant, and `meta`."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from typing import Any, Literal, NamedTuple
+
+from vault_kg.errors import Ambiguous, Unavailable, UnsafePath
+from vault_kg.extract import opening, queue, record_edges, roots, touching, uids, updating
+from vault_kg.extract.backends.memory import MemoryBackend
+from vault_kg.extract.backends.protocol import GraphBackend, GraphReader
+from vault_kg.extract.backends.rows import tokens_of
+from vault_kg.extract.backends.values import NodeRow
+from vault_kg.extract.reading import as_tuple
+from vault_kg.extract.tools.views import Freshness, Meta
+from vault_kg.operations.caller import Caller
+from vault_kg.operations.workspace import Workspace
+from vault_kg.store import files
+
+How = Literal["direct", "path_suffix", "path_prefix", "fuzzy_fts5", "fuzzy_label"]
+
+MOST_CANDIDATES = 50
+EMPTY = "nothing is indexed yet: graph_index, or `vault-kg graph index`"
+
+
+class Found(NamedTuple):
+    """Nodes that a text may mean, best first, how they were found, and how many there are."""
+
+    rows: list[NodeRow]
+    how: How | None
+    total: int
+
+
+class Graph:
+    """The graph of a vault as one caller sees it, for one answer."""
+
+    def __init__(self, ws: Workspace, caller: Caller) -> None:
+        self.ws = ws
+        self.caller = caller
+        self.fallback = False
+        try:
+            self.backend: GraphBackend = opening.backend(ws)
+        except Unavailable:
+            self.backend, self.fallback = MemoryBackend(), True
+        self.reader: GraphReader = self.backend.reader(caller.partitions)
+
+    def find(
+        self, text: str, root: str | None = None, kinds: Collection[str] | None = None,
+        limit: int = MOST_CANDIDATES,
+    ) -> Found:  # fmt: skip
+        """Return what a text may mean: a uid or place, the end of a path, words, parts of labels."""
+        direct = [row for row in self._direct(text) if self._fits(row, root, kinds)]
+        if direct:
+            return Found(direct[:limit], "direct", len(direct))
+        rows, total = (
+            self.reader.under(text.strip("/"), root, limit, kinds) if text.strip("/") else ([], 0)
+        )
+        if rows:
+            return Found(rows, "path_prefix", total)
+        ending = [r for r in touching.ending(self.reader, text) if self._fits(r, root, kinds)]
+        if ending:
+            return Found(ending[:limit], "path_suffix", len(ending))
+        scored, total = self.reader.search(tokens_of(text), kinds, limit, root)
+        if scored:
+            return Found([row for row, _ in scored], "fuzzy_fts5", total)
+        rows, total = self.reader.like(text, kinds, limit, root)
+        return Found(rows, "fuzzy_label" if rows else None, total)
+
+    def one(self, text: str, root: str | None = None) -> tuple[NodeRow | None, How | None]:
+        """Return the node that a text means, or None where nothing does.
+
+        Raises:
+            Ambiguous: it is the uid, the whole name, or the end of the path of several.
+        """
+        found = self.find(text, root)
+        if not found.rows:
+            return None, None
+        if found.how in ("direct", "path_suffix") and len(found.rows) > 1:
+            raise Ambiguous(
+                f"{text!r} means {len(found.rows)} nodes; give a uid, and root where it is in several",
+                candidates=[
+                    {"uid": row.node.uid, "root": row.root, "kind": row.node.kind}
+                    for row in found.rows[:MOST_CANDIDATES]
+                ],
+            )
+        return found.rows[0], found.how
+
+    def meta(
+        self, row: NodeRow | None = None, how: How | None = None, *, truncated: bool = False,
+        hint: str | None = None,
+    ) -> Meta:  # fmt: skip
+        """Return what an answer rests on.
+
+        Args:
+            row: the node that it is about, if it is about one.
+            how: how that was found.
+            truncated: whether anything was cut.
+            hint: what to do next.
+        """
+        freshness = self.freshness(row)
+        if hint is None and freshness.state in ("empty", "unindexed"):
+            hint = EMPTY
+        return Meta(
+            backend=self.backend.name, backend_fallback=self.fallback, truncated=truncated,
+            resolved_from=how, freshness=freshness, hint=hint,
+        )  # fmt: skip
+
+    def about(self, text: str, row: NodeRow | None, how: How | None, **more: Any) -> Meta:
+        """Return what the answer about one node rests on, also where there is none."""
+        if row is None and self.freshness(None).state != "empty":
+            more.setdefault("hint", f"nothing is called {text!r}; graph_resolve finds by words")
+        elif row is not None and how not in (None, "direct"):
+            more.setdefault("hint", f"{text!r} was taken for {row.node.uid}")
+        return self.meta(row, how, **more)
+
+    def freshness(self, row: NodeRow | None) -> Freshness:
+        """Return whether the file of a node is as it was indexed; without one, whether any is."""
+        queued = not queue.is_empty(self.ws.vault.private)
+        if row is not None and row.root == roots.RECORDS:
+            fresh = record_edges.is_fresh(self.ws, self.backend)
+            return Freshness(state="fresh" if fresh else "stale", queued=queued)
+        path = row.node.path if row is not None else None
+        if row is None or path is None:
+            at = self.backend.setting(updating.INDEXED_AT)
+            return Freshness(state="indexed" if at else "empty", indexed_at=at, queued=queued)
+        state = self.backend.state(row.root, path)
+        if state is None:
+            return Freshness(state="unindexed", path=path, queued=queued)
+        said = {"path": path, "indexed_at": state.indexed_at, "indexed_hash": state.hash,
+                "queued": queued}  # fmt: skip
+        folder = roots.named(self.ws.vault.root, row.root).folder
+        try:
+            stamp = files.stamp(folder, path)
+            if stamp is None:
+                return Freshness(state="gone", **said)
+            if as_tuple(stamp) == state.stamp:
+                same = state.error is None
+                return Freshness(state="fresh" if same else "stale", disk_hash=state.tried, **said)
+            content = files.read(folder, path)
+        except (UnsafePath, OSError):
+            content = None
+        disk = files.content_hash(content) if content is not None else None
+        return Freshness(state="fresh" if disk == state.hash else "stale", disk_hash=disk, **said)
+
+    def _direct(self, text: str) -> list[NodeRow]:
+        """Return the nodes that a uid, path, path::name or name means exactly."""
+        found = self.reader.find(text)
+        if found or uids.parse(text) is not None:
+            return found
+        return touching.find(self.reader, text).rows
+
+    @staticmethod
+    def _fits(row: NodeRow, root: str | None, kinds: Collection[str] | None) -> bool:
+        return root in (None, row.root) and (kinds is None or row.node.kind in kinds)
