@@ -2,29 +2,77 @@
 
 from __future__ import annotations
 
-import json
 import shutil
 import subprocess
 import sys
+from pathlib import Path
 
+import anyio
 import pytest
+from mcp import Client, StdioServerParameters
+
+from tests.cli.conftest import ROOT
+from vault_kg.cli import agents
+from vault_kg.operations import registry
 
 
-@pytest.mark.parametrize("client", ["claude-code", "claude-desktop", "cursor", "vscode"])
+@pytest.mark.parametrize(
+    ("client", "place"),
+    [
+        ("claude-code", "vault"),
+        ("claude-desktop", "/vault"),
+        ("cursor", "../here/vault"),
+        ("vscode", None),
+    ],
+)
 def test_the_printed_configuration_starts_the_server_from_anywhere(
-    vault_kg, vault, environment, tmp_path, client
+    shell, vault, tmp_path, client, place
 ) -> None:
-    done = vault_kg("mcp", "--print-config", client, "--actor", "Grace", cwd=vault.root)
-    assert done.code == 0
-    servers = json.loads(done.out)
-    server = servers["servers" if client == "vscode" else "mcpServers"]["vault-kg"]
-    assert server["args"][-4:] == ["--vault", str(vault.root), "--actor", "Grace"]
-    if client == "claude-code":
-        ended = subprocess.run(
-            [server["command"], *server["args"]], cwd=tmp_path, env=environment, input=b"",
-            capture_output=True, timeout=60,
-        )  # fmt: skip
-        assert (ended.returncode, ended.stdout) == (0, b"")
+    here, elsewhere = tmp_path / "here", tmp_path / "elsewhere"
+    here.mkdir()
+    elsewhere.mkdir()
+    root = vault.root.rename(here / "vault")
+    model = here / "models" / "some.gguf"
+    model.parent.mkdir()
+    model.touch()
+    asked = ["--vault", str(here) + place if place.startswith("/") else place] if place else []
+    done = shell(
+        "mcp", "--print-config", client, *asked, "--actor", "Grace", cwd=here if place else root,
+        VAULT_KG_CACHE="../here/models/" if place else "../models/",
+    )  # fmt: skip
+    assert done.code == 0, done.err
+    server = done.json["servers" if client == "vscode" else "mcpServers"]["vault-kg"]
+    assert server["args"][-2:] == ["--actor", "Grace"]
+    assert server["env"]["VAULT_KG_EMBEDDING_MODEL"] == "off"
+    assert Path(server["env"]["VAULT_KG_CACHE"]).samefile(model.parent)
+    started = StdioServerParameters(
+        command=server["command"], args=server["args"], cwd=elsewhere,
+        env=server["env"] | {"PYTHONPATH": str(ROOT)},
+    )  # fmt: skip
+
+    async def work() -> None:
+        with anyio.fail_after(60):
+            async with Client(started) as agent:
+                found = await agent.call_tool("knowledge_lookup", {"text": "Ada Lovelace"})
+                assert found.structured_content["record"]["id"] == vault["ada"]
+                made = {"requestId": "r", "type": "Topic", "title": "Looms"}
+                receipt = await agent.call_tool("knowledge_save_page", made)
+                assert receipt.structured_content["actor"] == "Grace"
+
+    anyio.run(work)
+    assert list(elsewhere.iterdir()) == []
+
+
+def test_a_configuration_is_for_servers_that_clients_start(vault_kg, vault) -> None:
+    done = vault_kg("mcp", "--print-config", "cursor", "--http", cwd=vault.root)
+    assert (done.code, done.out) == (2, "")
+
+
+def test_a_toolset_is_one_that_operations_have(vault_kg, vault) -> None:
+    done = vault_kg("mcp", "--toolset", "maintenance", cwd=vault.root)
+    assert done.code == 2 and "'consolidation'" in done.err
+    every = {name for o in registry.operations().values() for name in (o.toolset, *o.also)}
+    assert every - {"ui"} == set(agents.TOOLSETS), "what the review UI asks is not for agents"
 
 
 def test_review_is_never_a_scope_of_agents(vault_kg, vault) -> None:

@@ -186,6 +186,31 @@ def test_scope_read_offers_and_allows_reads_only(box: VaultBox) -> None:
     connected(box.root, work, "--scope", "read")
 
 
+def test_answers_are_of_the_schemas_that_were_announced(box: VaultBox) -> None:
+    ada, bob = box.page("Ada"), box.page("Bob")
+    box.relationship(ada, bob)
+    box.claim(ada)
+    source = box.evidence[0]["source"]
+    box.ws.close()
+
+    async def work(agent: Agent) -> None:
+        """Ask what can be asked; the SDK's client checks each answer against the tool's schema."""
+        listed = {tool.name: tool for tool in (await agent.client.list_tools()).tools}
+        assert all(tool.output_schema["properties"] for tool in listed.values())
+        for name, given in (
+            ("knowledge_status", {}), ("knowledge_search", {"query": "ada"}),
+            ("knowledge_records", {}), ("knowledge_get", {"id": ada}),
+            ("knowledge_lookup", {"text": "Bob"}), ("knowledge_history", {"id": ada, "diff": True}),
+            ("knowledge_connections", {"id": ada}), ("knowledge_impact", {"id": ada}),
+            ("knowledge_source", {"id": source}), ("knowledge_diagnostics", {}),
+            ("knowledge_ontology", {}),
+        ):  # fmt: skip
+            await agent.ask(name, **given)
+        assert (await agent.refused("knowledge_get", id="pg_" + "0" * 26))["code"] == "not_found"
+
+    connected(box.root, work, "--scope", "read")
+
+
 def test_other_partitions_do_not_exist_for_the_agent(box: VaultBox) -> None:
     hidden = box.page("Secret", partition="private")
     box.page("Known")

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
+from typing import Any, Literal
 
 import jsonschema
 import pytest
 
 from vault_kg.operations import registry
+from vault_kg.operations.base import Model
 from vault_kg.operations.registry import Operation
 from vault_kg.serve import schemas
 
@@ -63,6 +66,19 @@ def test_annotations_tell_reads_and_what_destroys(tools) -> None:
             assert said == {"destructiveHint": operation.destructive, "idempotentHint": True}
 
 
+def test_where_there_is_room_a_result_is_told_by_its_keys_and_their_types() -> None:
+    reads = [operation for operation in offered() if operation.read_only]
+    told = {tool["name"]: tool["outputSchema"] for tool in schemas.describe(reads)}
+    assert told["knowledge_search"]["properties"] | {"semantic": 0, "asOf": 0} == {
+        "hits": {"type": "array"}, "count": {"type": "integer"}, "total": {"type": "integer"},
+        "nextCursor": {"type": ["string", "null"]}, "semantic": 0, "asOf": 0,
+    }  # fmt: skip
+    for operation in reads:
+        full = operation.result.model_json_schema(by_alias=True, mode="serialization")
+        assert set(told[operation.name]["properties"]) == set(full["properties"])
+        assert told[operation.name].get("required") == full.get("required")
+
+
 def test_a_smaller_budget_says_less_and_keeps_the_names() -> None:
     rich = schemas.describe(offered(), budget=60_000)
     lean = schemas.describe(offered(), budget=1)
@@ -75,3 +91,23 @@ def test_a_smaller_budget_says_less_and_keeps_the_names() -> None:
         assert "required" in tool["outputSchema"]
     for budget in (14_000, 16_000, 20_000):
         assert len(schemas.compact({"tools": schemas.describe(offered(), budget)})) <= budget
+
+
+class _Strange(Model):
+    done: Literal[True]
+    count: Literal[1, 2] | None
+    word: Literal["a", "b"]
+    anything: Any
+    either: int | str
+
+
+def test_a_result_is_never_promised_another_type_than_it_has() -> None:
+    operation = next(iter(registry.operations().values()))
+    told = schemas.describe([replace(operation, result=_Strange)], budget=100_000)
+    assert told[0]["outputSchema"]["properties"] == {
+        "done": {"type": "boolean"},
+        "count": {"type": ["integer", "null"]},
+        "word": {"type": "string"},
+        "anything": {},
+        "either": {},
+    }

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -13,8 +14,14 @@ from vault_kg.cli.context import Settings
 
 if TYPE_CHECKING:
     from vault_kg.serve.engine import Engine
+    from vault_kg.serve.mcp import Offer
 
 MAX_CHARS = 100_000
+
+TOOLSETS = ("records", "graph", "consolidation", "code", "maintain")
+
+ANY_PORT = "0"
+"""What `--http` without a port means: any that is free."""
 
 THIS_VAULT = ""
 """What `--connect` without a place means: the service of the vault that is meant."""
@@ -25,6 +32,12 @@ CLIENTS = {
     "cursor": ".cursor/mcp.json of the project, or ~/.cursor/mcp.json",
     "vscode": ".vscode/mcp.json of the project",
 }
+
+PASSED_ON = (
+    "VAULT_KG_EMBEDDING_MODEL", "VAULT_KG_CACHE", "VAULT_KG_EXTRACTION_MODEL",
+    "VAULT_KG_EXTRACTION_ENDPOINT", "VAULT_KG_EXTRACTION_SECONDS", "VAULT_KG_ATTACHED_IDLE_SECONDS",
+)  # fmt: skip
+"""Set here, these are set for the server too: clients do not hand their own environment on."""
 
 
 @context.command
@@ -38,7 +51,13 @@ CLIENTS = {
 @click.option(
     "--partition", "partitions", metavar="NAME", multiple=True, help="Only these are seen."
 )
-@click.option("--toolset", "toolsets", metavar="NAME", multiple=True, help="Default: records.")
+@click.option(
+    "--toolset",
+    "toolsets",
+    type=click.Choice(TOOLSETS),
+    multiple=True,
+    help="Which tools it gets; give it several times for more. Default: records.",
+)
 @click.option(
     "--max-chars",
     type=click.IntRange(5_000),
@@ -53,6 +72,14 @@ CLIENTS = {
     flag_value=THIS_VAULT,
     help="Use the running service (`vault-kg serve`) of this vault, or the one at a socket, pipe "
     "or vault, instead of opening the vault.",
+)
+@click.option(
+    "--http",
+    metavar="[PORT]",
+    is_flag=False,
+    flag_value=ANY_PORT,
+    type=click.IntRange(0, 65_535),
+    help="Serve streamable HTTP on the loopback address, for clients that have a bearer token.",
 )
 @click.option("--connect-eager", is_flag=True, help="Dial the service now, and fail without it.")
 @click.option("--allow-remote-close", is_flag=True, help="Let the agent stop the service.")
@@ -69,6 +96,7 @@ def mcp(
     toolsets: tuple[str, ...],
     max_chars: int,
     connect: str | None,
+    http: int | None,
     connect_eager: bool,
     allow_remote_close: bool,
     print_config: str | None,
@@ -76,11 +104,14 @@ def mcp(
     """Serve the vault to an agent over MCP (stdio).
 
     Changes are recorded under the client's own name, unless --actor gives one. The server ends when
-    its standard input closes.
+    its standard input closes. With --http it ends with Ctrl-C or SIGTERM; the token is that of
+    VAULT_KG_HTTP_TOKEN, or of .vault-kg/http.token, which is made for you.
     """
     scopes = context.scopes(scope)
     if connect is None and (connect_eager or allow_remote_close):
         raise click.UsageError("--connect-eager and --allow-remote-close go with --connect")
+    if http is not None and print_config:
+        raise click.UsageError("--print-config is for servers that the client starts itself")
     root = None if connect else context.vault_root()
     if print_config:
         asked = click.get_current_context().params
@@ -103,7 +134,10 @@ def mcp(
         actor=settings.actor,
         max_chars=max_chars,
     )
-    serve(engine, offer, wire)
+    if http is None:
+        serve(engine, offer, wire)
+    else:
+        _serve_http(engine, offer, root, http)
 
 
 @click.command()
@@ -123,6 +157,17 @@ def completion(shell: str) -> None:
     assert found is not None, "click knows the shells that are offered"
     made = found(cli, {}, "vault-kg", "_VAULT_KG_COMPLETE")
     click.echo(made.source_template % made.source_vars())
+
+
+def _serve_http(engine: Engine, offer: Offer, root: Path | None, port: int) -> None:
+    from vault_kg.serve import endpoint, http
+
+    token, where = http.token_for(root and root / endpoint.PRIVATE)
+
+    def ready(url: str) -> None:
+        click.echo(f"serving {url}; the token is in {where}", err=True)
+
+    http.serve(engine, offer, port, token, ready)
 
 
 def _standalone(settings: Settings, root: Path | None) -> Engine:
@@ -175,12 +220,21 @@ def _print_config(settings: Settings, root: Path | None, client: str, options: l
         arguments += ["--actor", settings.actor]
     arguments += options
     server: dict[str, Any] = {"command": command, "args": arguments}
+    passed = {name: _from_anywhere(os.environ[name]) for name in PASSED_ON if os.environ.get(name)}
+    if passed:
+        server["env"] = passed
     if client == "vscode":
         made: dict[str, Any] = {"servers": {"vault-kg": {"type": "stdio", **server}}}
     else:
         made = {"mcpServers": {"vault-kg": server}}
     click.echo(f"Paste this into {CLIENTS[client]}:", err=True)
     click.echo(json.dumps(made, indent=2, ensure_ascii=False))
+
+
+def _from_anywhere(value: str) -> str:
+    """Return a setting so that it means the same in another folder."""
+    is_path = os.sep in value and Path(value).exists()
+    return str(Path(value).absolute()) if is_path else value
 
 
 def _own_command() -> list[str]:

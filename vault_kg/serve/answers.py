@@ -12,13 +12,14 @@ from typing import Any
 from pydantic.alias_generators import to_camel
 
 from vault_kg.errors import InvalidArgument
+from vault_kg.operations.plain import Plain
 from vault_kg.operations.registry import Operation
 from vault_kg.serve.schemas import compact
 
 MAX_CHARS = 100_000
 """About 25,000 tokens: what clients take of one answer."""
 
-_LIMITS = ("limit", "num_results", "last_n")
+_LIMITS = ("limit", "num_results", "last_n", "top", "top_k", "max_nodes")
 """What operations call how many items they answer with."""
 
 LEAST_CHARS = 2_000
@@ -64,6 +65,11 @@ def short(value: Any) -> Any:
     return value
 
 
+def is_plain(operation: Operation | None) -> bool:
+    """Say whether an operation's answers and refusals are plain text for a model."""
+    return operation is not None and issubclass(operation.result, Plain)
+
+
 def _smaller(
     operation: Operation, asked: dict[str, Any], answer: dict[str, Any], budget: int
 ) -> dict[str, Any] | None:
@@ -74,11 +80,20 @@ def _smaller(
         return _with(operation, asked, "body_limit", _body_room(answer, budget))
     limit = next((name for name in _LIMITS if name in fields), None)
     if limit is not None and (count := _count(answer)) > 1:
-        return _with(operation, asked, limit, max(1, min(count - 1, int(count * share))))
+        now = _asked_for(operation, asked, limit)
+        fewer = max(1, min(count - 1, int(min(count, now) * share)))
+        return _with(operation, asked, limit, fewer) if fewer < now else None
     if "max_chars" in fields and isinstance(answer.get("text"), str):
         length = len(answer["text"])
         return _with(operation, asked, "max_chars", int(length * share) if length > 256 else 0)
     return None
+
+
+def _asked_for(operation: Operation, asked: dict[str, Any], field: str) -> int:
+    """Return the limit that was asked for, or the one that holds where none was."""
+    known = operation.request.model_fields[field]
+    spellings = (field, known.alias or field, to_camel(field))
+    return int(next((asked[name] for name in spellings if name in asked), known.default))
 
 
 def _body_room(answer: dict[str, Any], budget: int) -> int:
@@ -89,8 +104,10 @@ def _body_room(answer: dict[str, Any], budget: int) -> int:
 
 
 def _count(answer: dict[str, Any]) -> int:
-    """Return how many items the longest list of an answer has."""
-    return max((len(v) for v in answer.values() if isinstance(v, list)), default=0)
+    """Return how many items the longest list of an answer, or of its envelope's data, has."""
+    inner = answer.get("data")
+    values = [*answer.values(), *(inner.values() if isinstance(inner, dict) else ())]
+    return max((len(value) for value in values if isinstance(value, list)), default=0)
 
 
 def _with(

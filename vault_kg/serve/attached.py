@@ -139,7 +139,7 @@ class Attached:
         ours = [key for key in arguments if key.startswith("_")]
         if ours:
             raise InvalidArgument(f"{name}: {', '.join(ours)}: unknown key")
-        operation = registry.operations().get(name)
+        operation = registry.find(name)
         scope = operation.scope if operation else "admin"
         if (operation is None and name != CLOSE) or (name == CLOSE and not self._allow_close):
             raise NotFound(

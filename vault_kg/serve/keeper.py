@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import logging
 import threading
 import time
@@ -9,7 +10,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from vault_kg.errors import Unavailable, VaultError
+from vault_kg.errors import Busy, Unavailable, VaultError
 
 if TYPE_CHECKING:
     from vault_kg.operations.caller import Caller
@@ -21,14 +22,18 @@ LOOK_SECONDS = 1.0
 STOP_SECONDS = 1.5
 EMBED_SECONDS = 1.0
 EMBED_OFF_SECONDS = 5.0
+DELIVER_SECONDS = 1.0
+GRAPH_SECONDS = 1.0
 
 STATUS = "knowledge_status"
+DELIVER = "kg_deliver_events"
+INDEX = "graph_index"
 
 Work = Callable[["Workspace", threading.Event], None]
 
 
 class Keeper:
-    """Opens the vault once for all calls; scans, watches and embeds beside them.
+    """Opens the vault once for all calls; scans, watches, embeds, delivers and indexes beside them.
 
     Nothing waits for the background: a call that comes before the first scan is answered from the
     index as it is. A vault that cannot be opened, or whose state was lost or replaced while it was
@@ -145,7 +150,7 @@ class Keeper:
             self._ended = ended = threading.Event()
         if self._stop.is_set():
             return
-        for work in (self._keep_index, self._keep_vectors):
+        for work in (self._keep_index, self._keep_vectors, self._keep_delivered, self._keep_graph):
             self._run(self._guarded, work, workspace, ended)
 
     def _run(self, target: Callable[..., None], *arguments: object) -> None:
@@ -185,6 +190,24 @@ class Keeper:
                 ended.wait(EMBED_OFF_SECONDS)
             elif state["pending"]:
                 workspace.semantics.embed_pending(stopped=ended.is_set)
+
+    def _keep_graph(self, workspace: Workspace, ended: threading.Event) -> None:
+        """Index what the hooks of editors and of Git have queued; nobody else's turn is taken."""
+        from vault_kg.operations import registry
+        from vault_kg.operations.caller import Caller
+
+        caller = Caller("service", cancelled=ended.is_set)
+        while not ended.wait(GRAPH_SECONDS):
+            with contextlib.suppress(Busy):
+                registry.call(workspace, INDEX, {"queued_only": True}, caller)
+
+    def _keep_delivered(self, workspace: Workspace, ended: threading.Event) -> None:
+        """Give events of consolidation to those who subscribed to them."""
+        from vault_kg.operations import registry
+        from vault_kg.operations.caller import Caller
+
+        while not ended.wait(DELIVER_SECONDS):
+            registry.call(workspace, DELIVER, {}, Caller("service"))
 
 
 def _trouble_of(workspace: Workspace) -> VaultError | None:

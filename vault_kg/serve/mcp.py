@@ -163,7 +163,7 @@ class Tools:
             report=_Progress(ctx.session),
             cancelled=_cancelled,
         )
-        operation = registry.operations().get(params.name)
+        operation = registry.find(params.name)
         reads = operation is None or operation.read_only
         try:
             return await anyio.to_thread.run_sync(
@@ -171,7 +171,7 @@ class Tools:
                 limiter=self._limiter(reads), abandon_on_cancel=reads,
             )  # fmt: skip
         except VaultError as error:
-            return _refused(error.to_dict())
+            return _refused(error.to_dict(), plain=answers.is_plain(operation))
         except Exception as error:
             log.warning("%s failed", params.name, exc_info=True)
             message = (
@@ -184,11 +184,13 @@ class Tools:
             anyio.from_thread.check_cancelled()
             return self._engine.call(name, asked, caller)
 
-        operation = registry.operations().get(name)
+        operation = registry.find(name)
         if operation is None:
             answer = ask(arguments)  # refuses, and says where the operations are listed
         else:
             answer = answers.fitting(operation, arguments, ask, self._offer.max_chars)
+        if answers.is_plain(operation):
+            return _result({k: v for k, v in answer.items() if k != "text"}, answer["text"])
         return _result(answer, answers.short(answer))
 
     def _limiter(self, reads: bool) -> anyio.CapacityLimiter:
@@ -210,12 +212,14 @@ class Tools:
 
 
 def _result(answer: Any, text: Any, *, refused: bool = False) -> types.CallToolResult:
-    content: list[types.ContentBlock] = [types.TextContent(type="text", text=_json(text))]
+    said = text if isinstance(text, str) else _json(text)
+    content: list[types.ContentBlock] = [types.TextContent(type="text", text=said)]
     return types.CallToolResult(content=content, structured_content=answer, is_error=refused)
 
 
-def _refused(error: dict[str, Any]) -> types.CallToolResult:
-    return _result({"error": error}, {"error": error}, refused=True)
+def _refused(error: dict[str, Any], *, plain: bool = False) -> types.CallToolResult:
+    text = f"Error: {error['message']}" if plain else {"error": error}
+    return _result({"error": error}, text, refused=True)
 
 
 def _json(value: Any) -> str:

@@ -11,7 +11,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from vault_kg.operations.registry import Operation
@@ -36,6 +36,9 @@ confirms.
 - Lists carry count, total and nextCursor; send it as cursor, with the same arguments, to go on. \
 asOf takes one of revision, commit (Git) and time. expectedVaultId is taken by every change.
 - An error has code, message and data; the message says what to do next."""
+
+_SHORT_RESULT = 200
+"""Characters up to which the keys of a result are said before further words about reads."""
 
 _CLAUSE = re.compile(r"[:;] ")
 
@@ -117,7 +120,8 @@ def _more(operation: Operation, tool: dict[str, Any]) -> Iterator[_More]:
     """Yield what else could be said of a tool, ranked by its use to a model.
 
     What must be sent comes first, then what a change means, the whole first sentence of a read,
-    what may be sent, what else a read means, and what is always in the result.
+    what may be sent, the keys of short results, what else a read means, and the longer results.
+    The default toolset has room for none of the results; a list of reads for all of them.
     """
     schema = operation.request.model_json_schema(by_alias=True)
     listed = tool["inputSchema"]["properties"]
@@ -131,9 +135,19 @@ def _more(operation: Operation, tool: dict[str, Any]) -> Iterator[_More]:
         rank = (3.0 if operation.read_only else 1.0) + place / 100
         rank = 1.5 if operation.read_only and ". " not in said else rank
         yield _More(rank, tool, "description", said)
+    yield from _more_of_result(operation, tool["outputSchema"])
+
+
+def _more_of_result(operation: Operation, said: dict[str, Any]) -> Iterator[_More]:
+    """Yield the keys of a result with their types, and which of them are always there."""
     result = operation.result.model_json_schema(by_alias=True, mode="serialization")
+    kinds = {
+        name: _types(rule, result.get("$defs", {})) for name, rule in result["properties"].items()
+    }
+    keys = _More(4.0, said, "properties", kinds)
+    yield replace(keys, rank=2.5) if keys.cost <= _SHORT_RESULT else keys
     if result.get("required"):
-        yield _More(4, tool["outputSchema"], "required", result["required"])
+        yield _More(4.1, said, "required", result["required"])
 
 
 def _input(operation: Operation) -> dict[str, Any]:
@@ -169,6 +183,19 @@ def _property(
     if clears and any(r.get("type") == "null" for r in rule.get("anyOf", ())):
         lean["type"] = [lean["type"], "null"]
     return lean
+
+
+_JSON_TYPES = {str: "string", bool: "boolean", int: "integer", float: "number"}
+
+
+def _types(rule: Mapping[str, Any], definitions: Mapping[str, Any]) -> dict[str, Any]:
+    """Return what a result's key is as a schema: its type, two where it may be null, or anything."""
+    plain = _plain(rule, definitions)
+    kinds = [plain["type"]] if "type" in plain else []
+    kinds = kinds or sorted({_JSON_TYPES[type(value)] for value in plain.get("enum", ())})
+    if kinds and any(r.get("type") == "null" for r in rule.get("anyOf", ())):
+        kinds.append("null")
+    return {"type": kinds[0] if len(kinds) == 1 else kinds} if kinds else {}
 
 
 def _plain(rule: Mapping[str, Any], definitions: Mapping[str, Any]) -> dict[str, Any]:
