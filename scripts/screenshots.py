@@ -91,7 +91,7 @@ async def draw(root: Path) -> None:
         open_value(app, ToRecord(ADA))
         await picture("record", "mathematician and writer", "Augusta Ada Byron")
         open_value(app, ToRecord(ADA, "history"))
-        await picture("history", "revision 3", "+ summary")
+        await picture("history", "revision 3", "+ revision: 3")
         open_value(app, ToRecord(BIRTH, "evidence"))
         await picture("evidence", "source verified")
         await pilot.press("2")

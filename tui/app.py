@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from contextlib import suppress
-from typing import Any, ClassVar
+from typing import Any, ClassVar, NamedTuple
 
 from textual import on
 from textual.app import App, ComposeResult
-from textual.content import Content
 from textual.screen import Screen
 from textual.widgets import ContentSwitcher, Footer, Input, Tab, Tabs, TextArea
 
@@ -17,8 +16,11 @@ from tui.commands import Commands, Records
 from tui.desk import Desk
 from tui.places import shelf
 from tui.places.base import PlaceView
-from tui.plain import block
+from tui.plain import block, content, joined
 from vault_kg.errors import VaultError
+
+ROOMY = 100
+"""From how many columns on the bar is drawn with gaps."""
 
 PULSE = 1.0
 """Seconds between two looks at the journal's position."""
@@ -27,10 +29,12 @@ PULSE = 1.0
 class Home(Screen[None]):
     """The places, one at a time; each is made when it is first entered."""
 
+    _waiting = 0
+
     DEFAULT_CSS = """
     Home Tabs { height: 1; }
     Home Tabs Underline { display: none; }
-    Home Tab { padding: 0 1 0 0; height: 1; }
+    Home Tab { padding: 0; height: 1; }
     Home Tab.-active { text-style: reverse bold; }
     Home ContentSwitcher { height: 1fr; }
     Home PlaceView { height: 1fr; }
@@ -38,7 +42,7 @@ class Home(Screen[None]):
 
     def compose(self) -> ComposeResult:
         """Lay out the bar, the place and the footer."""
-        yield Tabs(*(Tab(f" {p.key} {p.title}", id=p.id) for p in keys.PLACES), id="bar")
+        yield Tabs(*(Tab(p.title, id=p.id) for p in keys.PLACES), id="bar")
         yield ContentSwitcher(id="place")
         yield Footer(show_command_palette=False, compact=True)
 
@@ -49,6 +53,29 @@ class Home(Screen[None]):
     def on_screen_resume(self) -> None:
         """Read again what is shown, as something may have been decided meanwhile."""
         self.refresh_place()
+
+    def on_resize(self) -> None:
+        """Draw the bar for the new width."""
+        self.draw_bar(self._waiting)
+
+    def draw_bar(self, waiting: int) -> None:
+        """Name the places and their keys, close together where there is little room."""
+        self._waiting = waiting
+        gap = " " if self.size.width >= ROOMY else ""
+        for place, tab in zip(keys.PLACES, self.query("#bar Tab").results(Tab), strict=True):
+            count = f" {waiting}" if waiting and place.id == "review" else ""
+            key = content(place.key, "bold $footer-key-foreground")
+            tab.label = joined(key, content(f"{place.title}{count}{gap} "), by=gap)
+
+    @property
+    def own_keys(self) -> str:
+        """Which keys of the table are those of the place."""
+        return str(self.query_one(ContentSwitcher).current).removeprefix("at-")
+
+    @property
+    def is_live(self) -> bool:
+        """Whether the place is read again at each pulse."""
+        return self.place is not None and self.place.is_live
 
     @property
     def place(self) -> PlaceView | None:
@@ -98,11 +125,18 @@ class ReviewApp(App[None]):
     * { border-title-color: $foreground; border-subtitle-color: $foreground 70%; }
     """
 
-    def __init__(self, desk: Desk) -> None:
+    def __init__(self, desk: Desk, notice: str = "") -> None:
+        """Make the app.
+
+        Args:
+            desk: the vault.
+            notice: what is to be told at the start.
+        """
         super().__init__()
         self.desk = desk
-        self._position: int | None = None
-        self._waiting = -1
+        self._notice = notice
+        self._seen: Pulse | None = None
+        self._is_away = False
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:  # noqa: ARG002
         """Leave letters and digits to what is typed into, and questions to their answer.
@@ -119,11 +153,12 @@ class ReviewApp(App[None]):
         return Home()
 
     def on_mount(self) -> None:
-        """Open the vault, and begin to look for what others write."""
+        """Begin to look for what others write."""
         for theme in themes.OURS:
             self.register_theme(theme)
         self.theme = themes.NIGHT.name
-        self.desk.start()
+        if self._notice:
+            self.notify(block(self._notice), markup=False, timeout=8)
         self.set_interval(PULSE, self._look)
         self.call_after_refresh(self._look)
 
@@ -148,7 +183,7 @@ class ReviewApp(App[None]):
         from tui.screens.help import HelpScreen
 
         if not isinstance(self.screen, HelpScreen):
-            self.push_screen(HelpScreen())
+            self.push_screen(HelpScreen(getattr(self.screen, "own_keys", "")))
 
     def action_refresh(self) -> None:
         """Read again what is shown."""
@@ -164,36 +199,45 @@ class ReviewApp(App[None]):
 
     def _look(self) -> None:
         watched = getattr(self.screen, "watched", None)
-        ask(
-            self, lambda desk: _pulse(desk, watched), self._moved, group="pulse",
-            otherwise=self._unavailable,
-        )  # fmt: skip
+        ask(self, lambda desk: _pulse(desk, watched), self._felt, group="pulse",
+            otherwise=self._unavailable)  # fmt: skip
 
-    def _moved(self, seen: tuple[int, int]) -> None:
-        position, waiting = seen
-        if waiting != self._waiting:
-            self._waiting = waiting
-            label = f" 2 Review {waiting}" if waiting else " 2 Review"
-            for tab in self.home.query("#review").results(Tab):
-                tab.label = Content(label)
-        if position != self._position:
-            self._position = position
+    def _felt(self, pulse: Pulse) -> None:
+        self.desk.start()  # now that what is shown first was read
+        before, self._seen, self._is_away = self._seen, pulse, False
+        if before is None or before.waiting != pulse.waiting:
+            self.home.draw_bar(pulse.waiting)
+        if before is None or before.moved(pulse) or getattr(self.screen, "is_live", False):
             self.action_refresh()
 
     def _unavailable(self, error: VaultError) -> None:
-        if self._position != -1:
-            self._position = -1
+        self.desk.start()
+        if not self._is_away:
+            self._is_away, self._seen = True, None
             self.notify(block(error.message), title=error.code, severity="error", markup=False)
 
 
-def _pulse(desk: Desk, watched: str | None) -> tuple[int, int]:
-    """Read how far the journal is, and how many conflicts wait.
+class Pulse(NamedTuple):
+    """What is looked at to know whether anything changed."""
 
-    The record that is open is read, so that an edit of its file is taken in even where the file
-    system tells nobody of it.
+    position: int
+    indexed: int
+    waiting: int
+
+    def moved(self, later: Pulse) -> bool:
+        """Say whether what is shown may have changed."""
+        return (self.position, self.indexed) != (later.position, later.indexed)
+
+
+def _pulse(desk: Desk, watched: str | None) -> Pulse:
+    """Read how far the journal and the index are, and how many conflicts wait.
+
+    The record or note that is open is read, so that an edit of its file is taken in even where the
+    file system tells nobody of it.
     """
     if watched is not None:
         with suppress(VaultError):
             desk.call("knowledge_get", id=watched, bodyLimit=1)
     activity = desk.call("knowledge_activity", limit=1)
-    return activity["position"], desk.call("knowledge_conflicts")["count"]
+    waiting = desk.call("knowledge_conflicts")["count"]
+    return Pulse(activity["position"], activity["indexed"], waiting)

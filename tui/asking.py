@@ -6,12 +6,11 @@ A newer question of the same group replaces an older one, whose answer is then d
 from __future__ import annotations
 
 from collections.abc import Callable
-from contextlib import suppress
 from typing import TYPE_CHECKING, TypeVar, cast
 
 from textual.app import ScreenStackError
-from textual.css.query import NoMatches
 from textual.dom import DOMNode, NoScreen
+from textual.worker import Worker
 
 from tui.desk import Desk
 from tui.plain import block
@@ -57,10 +56,9 @@ def ask(
             _turn_down(node, Unavailable(f"what was asked cannot be read: {said}"), otherwise)
             return
         if _is_there(node):
-            with suppress(NoMatches):  # its parts are being closed, as when the app ends
-                then(answer)
+            then(answer)
 
-    node.run_worker(run(), group=group, exclusive=True, exit_on_error=True)
+    _: Worker[None] = node.run_worker(run, group=group, exclusive=True, exit_on_error=True)
 
 
 def _turn_down(
@@ -75,9 +73,10 @@ def _turn_down(
 
 
 def _is_there(node: DOMNode) -> bool:
-    """Say whether a node can still take an answer: its screen was not closed meanwhile."""
+    """Say whether a node can still take an answer: neither its screen nor the app was closed."""
     try:
-        return node.is_attached and node.screen in node.app.screen_stack
+        is_shown = node.is_attached and node.screen in node.app.screen_stack
+        return is_shown and node.app.is_running
     except (NoScreen, ScreenStackError):
         return False
 

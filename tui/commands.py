@@ -24,18 +24,19 @@ class Commands(Provider):
     """What the keys do, as commands."""
 
     def _all(self) -> Iterator[tuple[str, str, Callable[[], Any]]]:
-        seen = set()
+        """Yield what can be done here, then what can be done everywhere."""
+        seen = set(_SKIPPED)
         for node, binding, enabled, _ in self.screen.active_bindings.values():
-            if binding.system or binding.action in _SKIPPED or not binding.tooltip:
-                continue
-            if binding.action in seen or not (enabled or node is self.app):
-                continue
-            seen.add(binding.action)
-            run = partial(self.app.run_action, binding.action, node)
-            if node is self.app:
-                _, name, parameters = actions.parse(binding.action)
+            mine = node is not self.app and not binding.system and binding.tooltip
+            if mine and enabled and binding.action not in seen:
+                seen.add(binding.action)
+                run = partial(self.app.run_action, binding.action, node)
+                yield binding.tooltip, keys.shown(binding.key), run
+        for key in keys.KEYS["everywhere"]:
+            if key.action not in _SKIPPED:
+                _, name, parameters = actions.parse(key.action)
                 run = partial(getattr(self.app, f"action_{name}"), *parameters)
-            yield binding.tooltip, keys.shown(binding.key), run
+                yield key.help, keys.shown(key.key), run
 
     async def discover(self) -> Hits:
         """Offer everything that can be done here."""

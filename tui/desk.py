@@ -8,16 +8,19 @@ from __future__ import annotations
 
 import asyncio
 import os
+import sys
 import uuid
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor, wait
+from contextlib import suppress
 from pathlib import Path
 from typing import Any, TypeVar
 
-from vault_kg.errors import NotFound, ScopeDenied
+from tui import engines
+from vault_kg.errors import NotFound, ScopeDenied, VaultError
 from vault_kg.operations import registry
 from vault_kg.operations.caller import Caller
-from vault_kg.serve.keeper import Keeper
+from vault_kg.serve.engine import Engine
 
 T = TypeVar("T")
 
@@ -33,6 +36,11 @@ WRITES = frozenset(
 """What a person does here; all other changes are asked of an agent."""
 
 THREADS = 4
+STOP_SECONDS = 1.0
+SWITCH_SECONDS = 0.0005
+"""How long a thread computes before another has its turn: ten times more often than usual, so that
+keys are answered while files are taken in."""
+
 MAX_FILE = 2_000_000
 
 Call = Callable[..., dict[str, Any]]
@@ -43,36 +51,48 @@ class Desk:
 
     Args:
         root: the vault's folder.
-        state: its state, where that is elsewhere.
+        engine: what runs the operations; the vault is opened in this process where left out.
         actor: who reviews; written into receipts.
-        keeper: what keeps the vault open and its index true; made where left out.
     """
 
     def __init__(
-        self,
-        root: Path,
-        state: Path | None = None,
-        *,
-        actor: str = "reviewer",
-        keeper: Keeper | None = None,
+        self, root: Path, engine: Engine | None = None, *, actor: str = "reviewer"
     ) -> None:
         self.root = root
         self.caller = Caller(actor, frozenset({"read", "write", "review"}))
-        self._keeper = keeper or Keeper(root, state)
+        self._engine = engine or engines.opened(root)
         self._pool = ThreadPoolExecutor(THREADS, thread_name_prefix="desk")
+        self._running: set[Future[Any]] = set()
+        self._started = False
+        self._switched = sys.getswitchinterval()
+        sys.setswitchinterval(SWITCH_SECONDS)
+
+    @property
+    def through(self) -> str:
+        """How the vault is reached."""
+        served = isinstance(self._engine, engines.Connected)
+        return "through the running service" if served else "opened by this program"
 
     def start(self) -> None:
-        """Open the vault and begin to take in edits in the background."""
-        self._keeper.start()
+        """Begin what goes on beside the calls, as taking in edits, unless it has begun."""
+        if not self._started:
+            self._started = True
+            self._engine.start()
 
     def stop(self) -> None:
-        """Close the vault; what is still being read is not waited for."""
+        """Close the vault; a read that takes long keeps it open, and ends with the process."""
+        sys.setswitchinterval(self._switched)
         self._pool.shutdown(wait=False, cancel_futures=True)
-        self._keeper.stop()
+        _, late = wait(list(self._running), STOP_SECONDS)
+        if not late:
+            self._engine.stop()
 
     async def ask(self, question: Callable[[Desk], T]) -> T:
         """Answer a question in a thread; a cancelled one that has not begun never runs."""
-        return await asyncio.get_running_loop().run_in_executor(self._pool, question, self)
+        running = self._pool.submit(question, self)
+        self._running.add(running)
+        running.add_done_callback(self._running.discard)
+        return await asyncio.wrap_future(running)
 
     def call(self, name: str, /, **arguments: Any) -> dict[str, Any]:
         """Run an operation; arguments that are None are left out.
@@ -81,11 +101,17 @@ class Desk:
             VaultError: a refusal.
             ScopeDenied: it is a change that is not made here.
         """
-        operation = registry.operations().get(name)
+        operation = registry.find(name)
         if operation is not None and not operation.read_only and name not in WRITES:
             raise ScopeDenied(f"{name} is not done here; it is handed over to an agent", name=name)
         given = {key: value for key, value in arguments.items() if value is not None}
-        return registry.call(self._keeper.workspace(), name, given, self.caller)
+        return self._engine.call(name, given, self.caller)
+
+    def tried(self, name: str, /, **arguments: Any) -> dict[str, Any] | None:
+        """Run a read beside the main one; None where it is not offered, or is refused."""
+        with suppress(VaultError):
+            return self.call(name, **arguments)
+        return None
 
     def change(self, name: str, /, **arguments: Any) -> dict[str, Any]:
         """Run one of the writes under a fresh request id."""
@@ -116,12 +142,8 @@ class Desk:
 
     def observe(self, path: str) -> str:
         """Take in an edit of a file now, and say what it made of it."""
-        self._keeper.workspace().look_at([path])
-        problems = [
-            f"line {f['line']}: {f['message']}"
-            for f in self.call("knowledge_diagnostics", section="files", limit=1000)["findings"]
-            if f["path"] == path
-        ]
+        found = self.call("knowledge_diagnostics", section="files", path=path)["findings"]
+        problems = [f"line {f['line']}: {f['message']}" for f in found]
         newest = self.call("knowledge_activity", limit=1)["entries"]
         touched = newest[0]["touched"] if newest else []
         mine = next((t for t in touched if t["path"] == path), None)

@@ -13,6 +13,7 @@ from textual.app import SuspendNotSupported
 from textual.dom import DOMNode
 
 from tui.asking import ask, tell
+from tui.plain import block
 from vault_kg.errors import InvalidArgument, VaultError
 
 FALLBACKS = ("nano", "vim", "vi", "emacs", "hx")
@@ -48,16 +49,23 @@ def run(node: DOMNode, path: Path, line: int | None = None) -> bool:
     try:
         words = command(path, line)
         with node.app.suspend():
-            done = subprocess.run(words, check=False)
-    except (VaultError, SuspendNotSupported, OSError, ValueError) as error:
-        said = f"the editor cannot be started: {error}"
-        node.app.notify(said, severity="error", markup=False)
-        return False
-    if done.returncode:
-        node.app.notify(
-            f"the editor ended with {done.returncode}", severity="warning", markup=False
-        )
-    return done.returncode == 0
+            problem = _problem(words)
+    except SuspendNotSupported:
+        problem = f"here the terminal cannot be handed to an editor; the file is {path}"
+    except (VaultError, ValueError) as error:
+        problem = f"the editor cannot be started: {error}"
+    if problem:
+        node.app.notify(block(problem), severity="error", markup=False)
+    return not problem
+
+
+def _problem(words: list[str]) -> str:
+    """Run a command line; returns what went wrong. An error must not leave the terminal with it."""
+    try:
+        code = subprocess.run(words, check=False).returncode
+    except OSError as error:
+        return f"the editor cannot be started: {error}; set EDITOR to the command of yours"
+    return f"the editor ended with {code}" if code else ""
 
 
 def edit(node: DOMNode, path: str, line: int | None, then: Callable[[], None]) -> None:

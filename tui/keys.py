@@ -27,14 +27,15 @@ class Place(NamedTuple):
 
 
 PLACES = (
-    Place("recent", "1", "Recent", "What was accepted lately, and what waits for you"),
-    Place("review", "2", "Review", "Conflicts, contradicted guards and pages that may be one"),
-    Place("search", "3", "Search", "Search as you type"),
-    Place("browse", "4", "Browse", "Everything by partition and type"),
-    Place("issues", "5", "Issues", "What to mend, the journal, and Git"),
-    Place("sources", "6", "Sources", "What was retained as evidence"),
-    Place("types", "7", "Types", "The vocabulary, with counts and examples"),
-    Place("status", "8", "Status", "How the vault is"),
+    Place("recent", "1", "Recent", "what was accepted lately, and what waits for you"),
+    Place("review", "2", "Review", "what waits for your decision, and what is left to repair"),
+    Place("search", "3", "Search", "by words and meaning, as you type"),
+    Place("browse", "4", "Browse", "everything by partition and type"),
+    Place("issues", "5", "Issues", "what to mend, the journal, and Git"),
+    Place("sources", "6", "Sources", "what was retained as evidence"),
+    Place("types", "7", "Types", "the vocabulary, with counts and examples"),
+    Place("status", "8", "Status", "how the vault is"),
+    Place("sessions", "9", "Sessions", "consolidations with their hints, open and committed"),
 )
 
 _REQUESTS = (
@@ -45,7 +46,10 @@ _REQUESTS = (
 
 KEYS: dict[str, tuple[Key, ...]] = {
     "everywhere": (
-        *(Key(p.key, f"go('{p.id}')", p.title, p.help, footer=False) for p in PLACES),
+        *(
+            Key(p.key, f"go('{p.id}')", p.title, f"{p.title}: {p.help}", footer=False)
+            for p in PLACES
+        ),
         Key("slash", "go('search')", "Search", "Search the vault"),
         Key("question_mark", "help", "Help", "Show every key, and find one by typing"),
         Key("ctrl+p", "command_palette", "Commands", "Find a command or a record", footer=False),
@@ -98,13 +102,13 @@ KEYS: dict[str, tuple[Key, ...]] = {
         Key(
             "right_square_bracket,l",
             "next_version",
-            "Next version",
+            "Next",
             "Show the next version, where not all fit",
         ),
         Key(
             "left_square_bracket,h",
             "previous_version",
-            "Version before",
+            "Before",
             "Show the version before",
             footer=False,
         ),
@@ -129,7 +133,12 @@ KEYS: dict[str, tuple[Key, ...]] = {
     ),
     "browse": (
         Key("f", "filter", "Filter", "Filter by title as you type"),
-        Key("z", "lifecycle", "Lifecycle", "Show active, superseded, withdrawn, merged or all"),
+        Key(
+            "z",
+            "lifecycle",
+            "Lifecycle",
+            "Show active, unresolved, superseded, withdrawn, merged or all",
+        ),
         Key("tab", "app.focus_next", "Tree/list", "Go between the tree and the list", footer=False),
     ),
     "issues": (

@@ -129,7 +129,7 @@ def finding(value: dict[str, Any]) -> Content:
     if value["line"]:
         where = f"{where}:{value['line']}"
     first = joined(content(sign, "bold"), content(value["code"]), one(where, limit=200))
-    return stacked(first, one("  " + line(value["message"]), limit=400))
+    return stacked(first, joined(Content(" "), one(value["message"])))
 
 
 def conflict(value: dict[str, Any]) -> Content:
@@ -176,4 +176,4 @@ def revision(value: dict[str, Any]) -> Content:
         content((value["commit"] or "")[:10], "dim"),
     )
     reason = value["reason"]
-    return stacked(first, one("  " + line(reason), "italic") if reason else "")
+    return stacked(first, joined(Content(" "), one(reason, "italic")) if reason else "")

@@ -1,4 +1,4 @@
-"""What opens when something is chosen: a record, a source, a conflict, a pair, an entry, a file."""
+"""What opens when something is chosen: each kind of thing has its page."""
 
 from __future__ import annotations
 
@@ -52,6 +52,24 @@ class ToType(NamedTuple):
     definition: dict[str, Any]
 
 
+class ToSession(NamedTuple):
+    """A consolidation session."""
+
+    id: str
+
+
+class ToDebt(NamedTuple):
+    """A graph's debt."""
+
+    graph: dict[str, Any]
+
+
+class ToChore(NamedTuple):
+    """A piece of maintenance."""
+
+    chore: dict[str, Any]
+
+
 def open_value(node: DOMNode, value: Any) -> None:
     """Open the page of a chosen thing; nothing happens where it has none."""
     screen = _screen(value)
@@ -63,7 +81,9 @@ def _screen(value: Any) -> Screen[Any] | None:
     from tui.screens.candidate import CandidateScreen
     from tui.screens.conflict import ConflictScreen
     from tui.screens.facts import entry_screen, finding_screen, type_screen
+    from tui.screens.owed import chore_screen, debt_screen
     from tui.screens.record import RecordScreen
+    from tui.screens.session import SessionScreen
     from tui.screens.source import SourceScreen
 
     match value:
@@ -85,4 +105,10 @@ def _screen(value: Any) -> Screen[Any] | None:
             return finding_screen(value.finding)
         case ToType():
             return type_screen(value.definition)
+        case ToSession():
+            return SessionScreen(value.id)
+        case ToDebt():
+            return debt_screen(value.graph)
+        case ToChore():
+            return chore_screen(value.chore)
     return None

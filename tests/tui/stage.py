@@ -47,6 +47,15 @@ class Stage:
             await self.pilot.pause(0.02)
         return self.text
 
+    async def settle(self) -> None:
+        """Wait until nothing is read any more, and all is drawn."""
+        while True:
+            await self.pilot.pause(0.01)
+            reading = [w for w in self.app.workers if w.group != "pulse" and not w.is_finished]
+            if not reading:
+                break
+            await self.app.workers.wait_for_complete(reading)
+
     async def until(self, holds: Callable[[], Any]) -> None:
         deadline = time.monotonic() + PATIENCE
         while not holds():

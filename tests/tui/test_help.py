@@ -20,6 +20,17 @@ def test_help_lists_every_key_and_is_filtered_by_typing(small: VaultBox) -> None
     play(small.root, flow)
 
 
+def test_the_keys_of_where_one_is_come_first(small: VaultBox) -> None:
+    async def flow(stage: Stage) -> None:
+        await stage.press("4")
+        await stage.see("Ada Lovelace")
+        await stage.press("question_mark")
+        shown = await stage.see("Filter by title as you type", "Everywhere")
+        assert shown.index("Browsing") < shown.index("Everywhere")
+
+    play(small.root, flow)
+
+
 def test_the_palette_runs_commands_and_opens_records(small: VaultBox) -> None:
     async def flow(stage: Stage) -> None:
         await stage.see("Recent")
@@ -33,6 +44,21 @@ def test_the_palette_runs_commands_and_opens_records(small: VaultBox) -> None:
         await stage.see("Use the next theme")
         await stage.press("down", "enter")
         await stage.until(lambda: stage.app.theme == "vault-paper")
+
+    play(small.root, flow)
+
+
+def test_the_palette_goes_to_places_by_name_and_offers_what_the_place_can(small: VaultBox) -> None:
+    async def flow(stage: Stage) -> None:
+        await stage.press("4")
+        await stage.see("Ada Lovelace")
+        await stage.press("ctrl+p")
+        await stage.see("Filter by title as you type")
+        await stage.type("sources")
+        await stage.see("Sources: what was retained as evidence")
+        await stage.until(lambda: "Filter by title" not in stage.text)
+        await stage.press("enter")
+        await stage.see("notes.txt")
 
     play(small.root, flow)
 

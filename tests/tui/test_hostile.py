@@ -119,7 +119,7 @@ def test_a_record_that_stands_in_two_files_is_listed_twice_and_told_of(vault: Va
     vault.scan()
 
     async def flow(stage: Stage) -> None:
-        await stage.press("4", "z", "z", "z", "z")
+        await stage.press("4", "z", "z", "z", "z", "z")
         await stage.see("Records, all", "one.md", "two.md")
         await stage.press("5")
         await stage.see("duplicate_id")

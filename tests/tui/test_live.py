@@ -46,6 +46,25 @@ def test_an_edit_in_any_editor_appears_while_the_record_is_open(vault: VaultBox)
     play(vault.root, flow)
 
 
+def test_an_edited_note_appears_while_it_is_open_and_in_lists(small: VaultBox) -> None:
+    async def flow(stage: Stage) -> None:
+        from tui.opening import ToRecord, open_value
+
+        await stage.press("/")
+        await stage.type("punched")
+        await stage.see("no hits")
+        open_value(stage.app, ToRecord("doc:file:notes/idea.md"))
+        await stage.see("Of looms.")
+        small.put("notes/idea.md", "# An idea\n\nOf punched cards.\n")
+        await stage.see("Of punched cards.")
+        await stage.press("escape")
+        await stage.see("1 hit")
+        small.put("notes/second.md", "# A note\n\nOf punched tape.\n")
+        await stage.see("2 hits")
+
+    play(small.root, flow)
+
+
 def test_pages_closed_while_they_are_read_take_no_answer(vault: VaultBox) -> None:
     ids = [vault.page(f"Page {n}") for n in range(3)]
 
@@ -86,7 +105,8 @@ def test_slow_reads_block_no_key(vault: VaultBox) -> None:
         await stage.press("2", "3", *"ada", "escape", "4", "5", "6", "7", "8", "1", "?", "escape")
         await stage.see("saved page  Ada")
         watching.cancel()
-        assert max(gaps) < 1.8, "the event loop waited for a read"
+        # a loaded machine may stop everything once; a loop that waits for reads stops at each
+        assert sum(gap >= 1 for gap in gaps) < 3, "the event loop waited for reads"
 
     play(vault.root, flow, desk=SlowDesk(vault.root))
 

@@ -10,6 +10,7 @@ import pytest
 from tests.operations.builder import VaultBox
 from tests.tui.stage import Stage, play
 from tui import keys
+from tui.app import ROOMY
 
 SIZES = [(80, 24), (120, 40)]
 
@@ -24,14 +25,17 @@ def test_every_place_shows_itself_and_its_keys(small: VaultBox, size: tuple[int,
         "issues": ("unresolved_link", "Journal", "r Retry Git"),
         "sources": ("notes.txt", "text/plain"),
         "types": ("1 record", "Bug"),
-        "status": ("2 page, 1 claim", "up to date"),
+        "status": ("2 pages, 1 claim", "up to date"),
+        "sessions": ("no session is open", "nothing was consolidated yet"),
     }
+
+    gap = " " if size[0] >= ROOMY else ""
 
     async def flow(stage: Stage) -> None:
         for place in keys.PLACES:
             await stage.press("escape")
             await stage.app.action_go(place.id)
-            await stage.see(f"{place.key} {place.title}", *shown[place.id])
+            await stage.see(f"{place.key}{gap}{place.title}", *shown[place.id])
             if place.id != "search":
                 await stage.see("? Help", "q Quit")
 
@@ -100,7 +104,7 @@ def test_browse_follows_the_tree_and_the_lifecycle(small: VaultBox) -> None:
         await stage.press("4")
         await stage.see("Person 1")
         assert "Analytical Engine" not in stage.text
-        await stage.press("z", "z")
+        await stage.press("z", "z", "z")
         await stage.see("Records, withdrawn", "Analytical Engine", "✗ withdrawn")
 
     play(small.root, flow)

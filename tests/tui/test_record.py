@@ -5,6 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from pathlib import Path
 
+import pytest
+from textual import events
+
 from tests.operations.builder import VaultBox
 from tests.tui.stage import Stage, play
 from tui.opening import ToRecord, open_value
@@ -154,3 +157,37 @@ def test_a_note_is_adopted(vault: VaultBox) -> None:
     text = (vault.root / "notes/idea.md").read_text()
     assert text.endswith("# An idea\n\nOf looms.\n")
     assert "type: Document" in text
+
+
+def test_an_editor_that_is_not_there_is_told_and_the_terminal_comes_back(
+    small: VaultBox, editor: Callable[[str], Path], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    editor("")
+    monkeypatch.setenv("EDITOR", "no-such-editor")
+
+    async def flow(stage: Stage) -> None:
+        open_value(stage.app, ToRecord(small.lookup("Ada Lovelace")))
+        await stage.see("revision 1")
+        await stage.press("e")
+        await stage.see("cannot be started", "no-such-editor")
+        await stage.press("escape")
+        await stage.see("saved page")
+
+    play(small.root, flow)
+
+
+def test_keys_that_come_at_once_all_count(small: VaultBox) -> None:
+    """Focus that follows a part late brings no part back."""
+
+    async def flow(stage: Stage) -> None:
+        open_value(stage.app, ToRecord(small.lookup("Ada Lovelace")))
+        await stage.see("revision 1")
+        for _ in range(4):
+            event = events.Key("right_square_bracket", "]")
+            event.set_sender(stage.app)
+            stage.app._driver.send_message(event)
+        await stage.see("What it changed")
+        await stage.settle()
+        assert stage.app.screen.query_one("#parts").active == "history"
+
+    play(small.root, flow)

@@ -73,7 +73,7 @@ def terminal(folder: Path, vault: VaultBox) -> Iterator[Terminal]:
 
 
 def test_a_real_terminal(terminal: Terminal, vault: VaultBox) -> None:
-    terminal.see("1 Recent", "saved page  Ada", "q Quit")
+    terminal.see("1Recent", "saved page  Ada", "q Quit")
     terminal.press("4")
     terminal.see("Shelves", "Person 1")
     terminal.press("/")

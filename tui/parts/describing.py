@@ -39,7 +39,7 @@ def stated(view: dict[str, Any], names: dict[str, str]) -> Content:
     rows += [(key, named(view[key])) for key in _IDS if view.get(key)]
     rows += [(key, ", ".join(named(i) for i in view[key])) for key in _LISTS if view[key]]
     rows += [(key, ", ".join(view[key])) for key in ("aliases", "tags", "touches") if view[key]]
-    rows += [(str(key), _value(value)) for key, value in view["fields"].items()]
+    rows += [(str(key), ", ".join(map(named, texts(v)))) for key, v in view["fields"].items()]
     rows += [
         ("origin", view["origin"] or ""),
         ("confidence", "" if view["confidence"] is None else f"{view['confidence']:.0%}"),
@@ -71,5 +71,6 @@ def _span(begin: str | None, end: str | None) -> str:
     return f"{begin or '…'} to {end or '…'}" if begin or end else ""
 
 
-def _value(value: Any) -> str:
-    return ", ".join(str(v) for v in value) if isinstance(value, list) else str(value)
+def texts(value: Any) -> list[str]:
+    """Return the values of a field as texts."""
+    return [str(v) for v in value] if isinstance(value, list) else [str(value)]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 from textual.content import Content
@@ -9,10 +10,13 @@ from textual.content import Content
 from tui.desk import Desk
 from tui.listing import Item, Page, Reader
 from tui.opening import ToRecord, ToSource
+from tui.parts import describing
 from tui.plain import content, joined, line, many, one, stacked
 from vault_kg.errors import VaultError
 
 MAX_QUOTED = 600
+
+_ID = re.compile(r"(pg|cl|re)_[0-9a-z]{26}")
 
 
 def evidence(view: dict[str, Any]) -> Reader:
@@ -110,6 +114,8 @@ def names(desk: Desk, view: dict[str, Any]) -> dict[str, str]:
     """Return the titles of the records that one names; what cannot be read keeps its id."""
     ids = [view[key] for key in ("owner", "from", "to", "supersedes", "supersededBy", "mergedInto")]
     ids += [i for key in ("entities", "dependencies", "mergedFrom") for i in view[key]]
+    told = (text for value in view["fields"].values() for text in describing.texts(value))
+    ids += [text for text in told if _ID.fullmatch(text)]
     found = {}
     for record_id in list(dict.fromkeys(i for i in ids if i))[:30]:
         try:

@@ -13,6 +13,9 @@ from tui.opening import open_value
 class PlaceView(Vertical):
     """A place: lists that open what is chosen in them."""
 
+    is_live = False
+    """Whether what it shows changes without the journal or the files changing."""
+
     def refresh_place(self) -> None:
         """Read again what is shown, keeping the cursor."""
         for listing in self.query(Listing):

@@ -18,7 +18,7 @@ from tui.opening import ToRecord
 from tui.places.base import PlaceView
 from tui.plain import line
 
-LIFECYCLES = ("active", "superseded", "withdrawn", "merged", "all")
+LIFECYCLES = ("active", "unresolved", "superseded", "withdrawn", "merged", "all")
 
 
 class Shelf(NamedTuple):
@@ -49,7 +49,7 @@ def reader(shelf: Shelf, text: str, lifecycle: str) -> Reader:
 class Browse(PlaceView):
     """The tree, a filter, and the list."""
 
-    BINDINGS = keys.bindings("browse")
+    BINDINGS = keys.bindings("browse", priority=True)
     DEFAULT_CSS = """
     Browse Tree { width: 30; border: round $panel; scrollbar-size-horizontal: 0; }
     Browse Tree:focus { border: round $primary; }
@@ -75,6 +75,7 @@ class Browse(PlaceView):
         tree = self.query_one(Tree)
         tree.border_title = "Shelves"
         tree.root.expand()
+        tree.auto_expand = False  # Enter leads to the list
         self._count()
 
     def first_focus(self) -> Widget | None:
@@ -86,9 +87,17 @@ class Browse(PlaceView):
         self._count()
         self.query_one(Listing).read_again()
 
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:  # noqa: ARG002
+        """Leave letters to the filter while it is typed into; else they go before what is next."""
+        return not isinstance(self.screen.focused, Input)
+
+    def action_open_shelf(self) -> None:
+        """Open or close the shelf under the cursor."""
+        self.query_one(Tree).action_toggle_node()
+
     def action_filter(self) -> None:
         """Go to the filter."""
-        self.query_one("#filter").focus()
+        self.screen.set_focus(self.query_one("#filter"))
 
     def action_lifecycle(self) -> None:
         """Show the next lifecycle."""
@@ -106,7 +115,7 @@ class Browse(PlaceView):
 
     @on(Input.Submitted, "#filter")
     def _to_the_list(self) -> None:
-        self.query_one(Listing).focus()
+        self.screen.set_focus(self.query_one(Listing))
 
     @on(Tree.NodeHighlighted)
     def _choose(self, event: Tree.NodeHighlighted[Shelf]) -> None:
@@ -115,9 +124,8 @@ class Browse(PlaceView):
             self._list()
 
     @on(Tree.NodeSelected)
-    def _enter(self, event: Tree.NodeSelected[Shelf]) -> None:
-        if not event.node.allow_expand:
-            self.query_one(Listing).focus()
+    def _enter(self) -> None:
+        self.screen.set_focus(self.query_one(Listing))
 
     def _count(self) -> None:
         ask(
@@ -139,10 +147,12 @@ class Browse(PlaceView):
             branch = tree.root.add(_label(partition, mine), Shelf(partition), expand=True)
             for kind in _distinct(s["kind"] for s in mine):
                 of_kind = [s for s in mine if s["kind"] == kind]
+                typed = [s for s in of_kind if s["type"]]
                 node = branch.add(
-                    _label(f"{kind}s", of_kind), Shelf(partition, kind), expand=kind == "page"
-                )
-                for shelf in (s for s in of_kind if s["type"]):
+                    _label(f"{kind}s", of_kind), Shelf(partition, kind), expand=kind == "page",
+                    allow_expand=bool(typed),
+                )  # fmt: skip
+                for shelf in typed:
                     node.add_leaf(
                         _label(shelf["type"], [shelf]), Shelf(partition, kind, shelf["type"])
                     )

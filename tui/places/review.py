@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from textual.app import ComposeResult
 
 from tui import looks
@@ -11,7 +9,7 @@ from tui.desk import Desk
 from tui.listing import Item, Listing, Page
 from tui.opening import ToConflict, ToFinding, ToPair
 from tui.places.base import PlaceView
-from vault_kg.errors import VaultError
+from tui.places.upkeep import read_upkeep
 
 GUARDED = ("guard_contradicted", "lifecycle_edited")
 
@@ -38,17 +36,19 @@ def read_queue(desk: Desk, cursor: str | None, limit: int) -> Page:  # noqa: ARG
 
 def _title(desk: Desk, names: dict[str, str], record_id: str) -> str:
     if record_id not in names:
-        try:
-            view: dict[str, Any] = desk.call("knowledge_get", id=record_id, bodyLimit=1)
-        except VaultError:
-            view = {"title": record_id}
-        names[record_id] = view["title"]
+        view = desk.tried("knowledge_get", id=record_id, bodyLimit=1)
+        names[record_id] = view["title"] if view else record_id
     return names[record_id]
 
 
 class Review(PlaceView):
-    """The whole queue."""
+    """The whole queue, and below it what is left to repair and to maintain."""
+
+    DEFAULT_CSS = "Review #queue { height: 3fr; } Review #upkeep { height: 2fr; }"
 
     def compose(self) -> ComposeResult:
-        """Lay out the queue."""
+        """Lay out both lists."""
         yield Listing(read_queue, title="Waits for you", empty="nothing waits for you", id="queue")
+        yield Listing(
+            read_upkeep, title="Left to repair", empty="nothing is left to repair", id="upkeep"
+        )

@@ -37,19 +37,31 @@ def reader(query: str, lifecycle: str) -> Reader:
         note = plural(found["total"], "hit")
         if semantic["state"] != "ready":
             note += f", by words only ({line(semantic['reason'] or semantic['state'], 60)})"
-        return Page(items, found["total"], found["nextCursor"], note if items else "no hits")
+        if not items:
+            return _titles(desk, query, limit)
+        return Page(items, found["total"], found["nextCursor"], note)
 
     return read
+
+
+def _titles(desk: Desk, query: str, limit: int) -> Page:
+    """Read the records whose title or path holds what was typed, as half a word does."""
+    found = desk.call("knowledge_browse", text=query.strip(), limit=limit)
+    items = [
+        Item(f"{r['id']}-{r['path']}", looks.record(r), ToRecord(r["id"])) for r in found["records"]
+    ]
+    note = f"no hits; {plural(found['total'], 'title')} with it" if items else "no hits"
+    return Page(items, found["total"], found["nextCursor"], note)
 
 
 class Words(Input):
     """Where the query is typed."""
 
-    BINDINGS = keys.bindings("search")
+    BINDINGS = keys.bindings("search", priority=True)
 
     def action_leave(self) -> None:
         """Go to the hits."""
-        self.screen.query_one("#hits").focus()
+        self.screen.set_focus(self.screen.query_one("#hits"))
 
     def action_historical(self) -> None:
         """Search history too, or what is current only."""
@@ -91,7 +103,7 @@ class Search(PlaceView):
 
     @on(Input.Submitted, "#words")
     def _to_the_hits(self) -> None:
-        self.query_one(Listing).focus()
+        self.screen.set_focus(self.query_one(Listing))
 
     def _search(self) -> None:
         query = self.query_one(Words).value

@@ -12,7 +12,7 @@ from textual.widgets import Static
 
 from tui.asking import ask
 from tui.places.base import PlaceView
-from tui.plain import content, joined, line, stacked, when
+from tui.plain import content, joined, line, plural, stacked, when
 
 
 class Status(PlaceView):
@@ -39,35 +39,49 @@ class Status(PlaceView):
 
     def refresh_place(self) -> None:
         """Read it again."""
-        ask(self, lambda desk: desk.call("knowledge_status"), self._show)
+        ask(self, lambda desk: described(desk.call("knowledge_status"), desk.through), self._show)
 
-    def _show(self, status: dict[str, Any]) -> None:
-        self.query_one("#said", Static).update(described(status))
+    def _show(self, said: Content) -> None:
+        self.query_one("#said", Static).update(said)
 
 
-def described(status: dict[str, Any]) -> Content:
+def described(status: dict[str, Any], through: str) -> Content:
     """Return the state of a vault as lines of name and value."""
-    git, index, semantic = status["git"], status["index"], status["semantic"]
     rows = [
-        ("vault", status["vaultId"]),
+        ("vault", status["vaultId"] or "cannot be opened"),
         ("folder", status["root"]),
         ("version", status["version"]),
+        ("reached", through),
+    ]
+    rows += _standing(status) if status["connected"] else _trouble(status)
+    return stacked(
+        *(joined(content(f"{name:<11}", "bold"), content(line(said))) for name, said in rows)
+    )
+
+
+def _trouble(status: dict[str, Any]) -> list[tuple[str, str]]:
+    return [("reason", status["reason"])] + [("try", t) for t in status["recovery_available"]]
+
+
+def _standing(status: dict[str, Any]) -> list[tuple[str, str]]:
+    git, index, records = status["git"], status["index"], status["records"]
+    return [
         ("journal", f"at entry {status['position']:,}"),
-        ("current", _counted(status["records"])),
-        ("history", _counted(status["history"])),
+        ("current", ", ".join(plural(number, name) for name, number in records.items())),
+        ("history", ", ".join(f"{number:,} {name}" for name, number in status["history"].items())),
         (
             "conflicts",
             f"{status['conflicts']} wait for a person" if status["conflicts"] else "none",
         ),
         ("Git", f"{git['pending']} wait: {git['reason']}" if git["pending"] else "up to date"),
         ("index", f"{index['passages']:,} passages, looked at {when(index['scannedAt'])} UTC"),
-        ("meaning", ", ".join(f"{k} {v}" for k, v in semantic.items() if v is not None)),
+        ("meaning", _meaning(status["semantic"])),
         ("vocabulary", status["ontologyFingerprint"]),
     ]
-    return stacked(
-        *(joined(content(f"{name:<11}", "bold"), content(line(said))) for name, said in rows)
-    )
 
 
-def _counted(counts: dict[str, int]) -> str:
-    return ", ".join(f"{number:,} {name}" for name, number in counts.items())
+def _meaning(semantic: dict[str, Any]) -> str:
+    """Return how search by meaning is: its state, the model, what is embedded, and what is amiss."""
+    counts = (f"{semantic[k]:,} {k}" for k in ("ready", "pending", "failed") if semantic[k])
+    said = (semantic["state"], semantic.get("model"), *counts, semantic.get("reason"))
+    return ", ".join(part for part in said if part)

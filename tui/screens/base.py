@@ -17,6 +17,9 @@ from tui.opening import open_value
 class Inner(Screen[Any]):
     """A page over a place."""
 
+    own_keys = "pushed"
+    """Which keys of the table are those of the page."""
+
     BINDINGS = keys.bindings("pushed")
     DEFAULT_CSS = """
     Inner #head { height: auto; max-height: 4; padding: 0 1; background: $panel; }

@@ -23,7 +23,8 @@ SIDES = ("first", "second")
 class CandidateScreen(Inner):
     """Both pages, and what can be done about them."""
 
-    BINDINGS = keys.bindings("candidate")
+    own_keys = "candidate"
+    BINDINGS = keys.bindings(own_keys)
     DEFAULT_CSS = """
     CandidateScreen #pair { height: auto; }
     CandidateScreen .side { width: 1fr; height: auto; border: round $panel; padding: 0 1; }

@@ -32,7 +32,8 @@ CHOICES = {
 class ConflictScreen(Inner):
     """The three versions level with each other; narrow terminals show one or two at a time."""
 
-    BINDINGS = keys.bindings("conflict")
+    own_keys = "conflict"
+    BINDINGS = keys.bindings(own_keys)
     DEFAULT_CSS = """
     ConflictScreen #versions { height: auto; }
     ConflictScreen .version { width: 1fr; height: auto; border: round $panel; padding: 0; }

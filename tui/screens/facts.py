@@ -22,7 +22,8 @@ class FactsScreen(Inner):
     DEFAULT_CSS = """
     FactsScreen VerticalScroll { height: auto; max-height: 60%; padding: 1; }
     """
-    BINDINGS = keys.bindings("facts")
+    own_keys = "facts"
+    BINDINGS = keys.bindings(own_keys)
 
     def __init__(
         self, title: Content, facts: Content, items: list[Item], at: tuple[str, int | None] | None

@@ -24,6 +24,11 @@ class HelpScreen(ModalScreen[None]):
     HelpScreen Input { margin: 0 1; background: $panel; }
     """
 
+    def __init__(self, first: str = "") -> None:
+        """Make the help; the keys of `first`, a place or page, come first."""
+        super().__init__()
+        self._order = sorted(keys.KEYS, key=lambda place: place != first)
+
     def compose(self) -> ComposeResult:
         """Lay out the filter and the keys."""
         with Vertical() as box:
@@ -42,7 +47,8 @@ class HelpScreen(ModalScreen[None]):
 
     def _list(self, wanted: str) -> None:
         rows = []
-        for place, table in keys.KEYS.items():
+        for place in self._order:
+            table = keys.KEYS[place]
             fitting = [
                 k for k in table if wanted in f"{keys.shown(k.key)} {k.label} {k.help}".casefold()
             ]

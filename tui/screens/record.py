@@ -25,10 +25,20 @@ from vault_kg.errors import VaultError
 TABS = ("text", "evidence", "claims", "links", "history", "file")
 
 
+class Parts(TabbedContent):
+    """The parts as tabs; a late notice that a part has the focus does not bring that part back."""
+
+    def on_tab_pane_focused(self, event: TabPane.Focused) -> None:
+        """Leave the choice of the part to the keys and the mouse."""
+        event.stop()
+        event.prevent_default()
+
+
 class RecordScreen(Inner):
     """Everything known of one record, in parts that are read when they are looked at."""
 
-    BINDINGS = keys.bindings("record")
+    own_keys = "record"
+    BINDINGS = keys.bindings(own_keys)
     DEFAULT_CSS = """
     RecordScreen #body { padding: 0 1; }
     RecordScreen #body RecordMarkdown { padding: 0; margin: 1 0 0 0; background: transparent; }
@@ -52,7 +62,7 @@ class RecordScreen(Inner):
 
     def page(self) -> ComposeResult:
         """Lay out the parts."""
-        with TabbedContent(initial=self._tab, id="parts"):
+        with Parts(initial=self._tab, id="parts"):
             with TabPane("Text", id="text"), VerticalScroll(id="body"):
                 yield Static("", id="facts", markup=False)
                 yield RecordMarkdown(id="markdown")

@@ -33,7 +33,8 @@ class RequestScreen(Inner):
         other: the page that a merge absorbs; asked for where left out.
     """
 
-    BINDINGS = keys.bindings("request")
+    own_keys = "request"
+    BINDINGS = keys.bindings(own_keys)
     DEFAULT_CSS = """
     RequestScreen #impact { height: auto; min-height: 3; max-height: 8; }
     RequestScreen #form { height: 1fr; padding: 0 1; }
@@ -91,6 +92,15 @@ class RequestScreen(Inner):
             for n, i in enumerate(found["items"])
         ]  # fmt: skip
         return Page(items, found["total"], None, plural(found["total"], "record") if items else "")
+
+    @on(Input.Submitted)
+    def _go_on(self) -> None:
+        """Go to what is still to be said, or hand over where nothing is."""
+        rest = list(self.query("#statement, #other"))
+        if rest and self.focused is not rest[-1]:
+            self.screen.set_focus(rest[-1])
+        else:
+            self.action_hand_over()
 
     @on(Button.Pressed, "#hand")
     def action_hand_over(self) -> None:

@@ -10,7 +10,7 @@ from textual.content import Content
 from tui.asking import ask
 from tui.desk import Desk
 from tui.listing import Item, Listing, Page
-from tui.plain import content, joined, one, stacked
+from tui.plain import content, joined, many, one, stacked
 from tui.screens.base import Inner
 
 
@@ -66,5 +66,5 @@ class SourceScreen(Inner):
         mark = "▶" if cited else " "
         return joined(
             content(f"{mark}{number:>6}", "bold" if cited else "dim"),
-            one(text, "bold" if cited else "", 2_000),
+            many(text, "bold" if cited else ""),
         )
