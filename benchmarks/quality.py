@@ -213,6 +213,15 @@ def help_pages(folder: Path) -> tuple[Notes, list[Question]]:
     return notes, questions
 
 
+def by_language(questions: Iterable[Question]) -> dict[str, list[Question]]:
+    """Ask the pages of each language, a folder each, in the vault that holds all of them."""
+    found: dict[str, list[Question]] = defaultdict(list)
+    for question in questions:
+        folder = next(iter(question[1])).split("/")[0]
+        found[f"Help pages by their titles, {folder}"].append(question)
+    return found
+
+
 def pooled(questions: Iterable[Question]) -> list[Question]:
     """Ask in the whole vault."""
     return [(question, relevant, None) for question, relevant, _ in questions]
@@ -280,7 +289,7 @@ def main() -> None:
         found |= compare(notes, {"Cranfield": questions})
     if asked.help_pages:
         notes, questions = help_pages(asked.help_pages)
-        found |= compare(notes, {"Help pages by their titles": questions})
+        found |= compare(notes, by_language(questions))
     if asked.json:
         print(json.dumps(found, indent=2))
         return

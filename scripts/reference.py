@@ -8,6 +8,7 @@ to what this writes.
 from __future__ import annotations
 
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -75,9 +76,19 @@ def _operation(found: Operation) -> str:
         shown = f"**{name}**" if name in required else name
         lines.append(f"| {shown} | {kind(rule, schema)} | {cell(rule.get('description', ''))} |")
     result = found.result.model_json_schema(by_alias=True, mode="serialization")
-    names = ", ".join(f"`{name}`" for name in result.get("properties", {}))
+    names = ", ".join(f"`{name}`" for name in _results(result))
     lines.append(f"\nResult: {names}.")
     return "\n".join(lines)
+
+
+def _results(schema: dict[str, Any]) -> Iterator[str]:
+    """Yield the keys of a result, those of an envelope's data as `data.key`."""
+    for name, rule in schema.get("properties", {}).items():
+        if name == "data" and "$ref" in rule:
+            inner = schema["$defs"][rule["$ref"].rpartition("/")[2]]
+            yield from (f"data.{key}" for key in inner.get("properties", {}))
+        else:
+            yield name
 
 
 def kind(rule: dict[str, Any], schema: dict[str, Any]) -> str:
