@@ -20,6 +20,12 @@ KINDS = click.Choice(["page", "claim", "relationship", "note"])
 @click.option("--tag", "tags", metavar="TAG", multiple=True, help="Only what has these tags.")
 @click.option("--mode", type=click.Choice(["hybrid", "text", "semantic"]), help="How to search.")
 @click.option(
+    "--min-similarity",
+    type=click.FloatRange(0, 1),
+    metavar="NUMBER",
+    help="Leave out what only meaning finds and is less alike, from 0 to 1; .3 is little.",
+)
+@click.option(
     "--historical", is_flag=True, help="Also what was superseded; never what was withdrawn."
 )
 @click.option("--limit", type=click.IntRange(1, 100), default=10, show_default=True)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -9,10 +10,15 @@ import click
 
 from vault_kg.cli import context
 from vault_kg.cli.context import Session, Settings
-from vault_kg.errors import InvalidArgument
+from vault_kg.errors import InvalidArgument, VaultError
 
 if TYPE_CHECKING:
+    import threading
+
     from vault_kg.operations.workspace import Workspace
+
+QUEUE_SECONDS = 1.0
+"""How often a watcher looks whether hooks have queued anything."""
 
 
 @context.command
@@ -66,7 +72,12 @@ def watch(settings: Settings, quiet: bool) -> None:
 
     with context.session(settings, make=True) as session:
         click.echo(f"watching {session.workspace.vault.root} (Ctrl-C stops)", err=True)
-        care.watch(session.workspace, threading.Event(), changed, trouble)
+        stop = threading.Event()
+        threading.Thread(target=_index_queued, args=(session, stop), daemon=True).start()
+        try:
+            care.watch(session.workspace, stop, changed, trouble)
+        finally:
+            stop.set()
 
 
 @context.command
@@ -136,6 +147,13 @@ def recover(settings: Settings) -> None:
     click.echo(f"now at journal position {status['position']:,}")
     for doubt in unproven:
         click.echo(f"not proved: {render.line(doubt)}")
+
+
+def _index_queued(session: Session, stop: threading.Event) -> None:
+    """Index in the derived graph what hooks have queued, until told to stop."""
+    while not stop.wait(QUEUE_SECONDS):
+        with contextlib.suppress(VaultError):
+            session.call("graph_index", queued_only=True)
 
 
 def _check_can_be_made(root: Path) -> None:
