@@ -134,7 +134,8 @@ def cases(name: str, ids: dict[str, str]) -> list[dict[str, Any]]:
 
 
 CYPHER = [
-    "MATCH (n:Entity) RETURN n ORDER BY n.name, n.kind", "MATCH (n) RETURN labels(n) AS l, count(*) ORDER BY l",
+    "MATCH (n:Entity) RETURN n ORDER BY n.name, n.kind",
+    "MATCH (n) RETURN labels(n) AS l, count(*) ORDER BY l",
     "MATCH (a)-[r]->(b) RETURN a.name, r, b.name ORDER BY a.name, b.name, r.name",
     f"MATCH (n) WHERE n.name CONTAINS '{WORD}' OR n.group_id = '{SECRET}' RETURN n",
     "CALL show_tables() RETURN name ORDER BY name",
