@@ -75,7 +75,7 @@ class IndexKeeper:
         token = secrets.token_hex(6)
         unnamed = self._layout.own / f"index.{token}.note"  # nobody else's before it is held
         unnamed.write_bytes(content)
-        held = hold(unnamed)
+        held = hold(unnamed, wait=True)
         note = self._layout.own / f"owed.{token}"
         unnamed.rename(note)
         self._notes[note] = held

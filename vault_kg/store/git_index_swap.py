@@ -110,7 +110,7 @@ class PreparedIndex:
         self._mode, self._time, self._signature = seen.st_mode, seen.st_mtime_ns, signature(seen)
 
     def _hold(self) -> None:
-        self._held = hold(self.scratch)
+        self._held = hold(self.scratch, wait=True)
         self._made = True
 
     def _take_lock(self) -> bool:
@@ -138,8 +138,12 @@ def wait_for_index(layout: Layout, attempt: Callable[[], bool]) -> bool:
     return True
 
 
-def hold(path: Path) -> int:
+def hold(path: Path, *, wait: bool = False) -> int:
     """Open a file of ours as this process's own; it is let go when the process ends.
+
+    Args:
+        path: The file.
+        wait: Wait for a process that only looks whether anybody holds it.
 
     Raises:
         OSError: It is gone, or another process holds it.
@@ -147,7 +151,7 @@ def hold(path: Path) -> int:
     descriptor = os.open(path, os.O_RDONLY)
     try:
         if fcntl is not None:
-            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            fcntl.flock(descriptor, fcntl.LOCK_EX | (0 if wait else fcntl.LOCK_NB))
     except OSError:
         os.close(descriptor)
         raise
