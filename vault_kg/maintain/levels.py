@@ -29,6 +29,11 @@ def level_of(partition: str) -> str:
     return "project" if partition.startswith(PROJECT_PREFIX) else partition
 
 
+def is_worked_on(partition: str) -> bool:
+    """Say whether the tools can read, write and stamp a partition as a level of the user's."""
+    return partition == USER or partition.startswith(PROJECT_PREFIX)
+
+
 def rendered(project: str | None, caller: Caller) -> list[str]:
     """Return the partitions that a session looks at: never the memory of maintenance."""
     every = [USER, *([project] if project else [])]

@@ -61,6 +61,13 @@ def test_the_chore_that_weighs_most_with_its_own_runbook(garden: Garden, talk: T
     assert all(f"- {target['id']}: gist of" in found["prompt"] for target in found["targets"])
 
 
+def test_no_chore_is_made_of_what_the_tools_could_not_stamp(garden: Garden) -> None:
+    garden.box.page("Alone", summary=LONG)
+    assert proposed(garden)["kind"] is None
+    with pytest.raises(InvalidArgument, match="no level that the kg_"):
+        garden.box.call("maintain_chore", partition="main")
+
+
 def test_an_anchor_chore_has_the_answer_prepared(garden: Garden) -> None:
     root = Path(garden.project())
     talk = garden.talk()

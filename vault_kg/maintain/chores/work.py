@@ -20,16 +20,18 @@ KEPT = 400
 
 
 def by_debt(ws: Workspace, caller: Caller, partition: str | None) -> list[Survey]:
-    """Return the levels, what is owed most first; never the memory of maintenance."""
+    """Return the levels that an agent can tend, what is owed most first."""
     sessions.settle(ws)
     wanted = [
         one
         for one in nodes.partitions(ws.database)
-        if one != levels.MAINTAIN and caller.sees(one) and partition in (None, one)
+        if levels.is_worked_on(one) and caller.sees(one) and partition in (None, one)
     ]
     if partition is not None and not wanted:
         raise InvalidArgument(
-            f"there is no graph {partition!r}; maintain_status lists them", field="partition"
+            f"{partition!r} is no level that the kg_* tools tend: those are user and project-…; "
+            "maintain_status lists the graphs",
+            field="partition",
         )
     surveys = []
     for one in wanted:
