@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from vault_kg.index import fts, schema
+from vault_kg.index import fts, schema, scoring
 from vault_kg.index.query import parse_query, to_match
 from vault_kg.records.passages import Passage, split_passages
 from vault_kg.state.database import Database
@@ -47,7 +47,7 @@ def scored(db: Database, query: str) -> list[tuple[int, float]]:
     match = to_match(parse_query(query))
     assert match is not None
     of = dict(db.rows("SELECT key, record FROM passage"))
-    best = sorted((-score, of[key]) for key, score in fts.scores(db, match))
+    best = sorted((-score, of[key]) for key, score in zip(*scoring.scores(db, match), strict=True))
     return [(record, -score) for score, record in best]
 
 
@@ -80,9 +80,9 @@ def test_every_match_is_returned_with_its_score_by_key(db: Database) -> None:
     for record in range(1, 301):
         add(db, record, "kiwi and other words" if record % 2 else "kiwi kiwi")
     match = '"kiwi"'
-    scores = fts.scores(db, match)
-    assert [key for key, _ in scores] == fts.matching(db, match) == list(range(1, 301))
-    assert all(score > 0 for _, score in scores)
+    keys, scores = scoring.scores(db, match)
+    assert keys.tolist() == scoring.matching(db, match).tolist() == list(range(1, 301))
+    assert all(score > 0 for score in scores)
 
 
 def test_a_record_removed_is_found_no_more(db: Database) -> None:

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from tests.operations.builder import VaultBox, as_an_ordinary_person, made_id, record_file
@@ -98,6 +98,11 @@ PATTERNS = st.lists(
             "!x/",
             "/*",
             "!/a/",
+            "!a/x.md",
+            "**/b/**",
+            "**",
+            "**/",
+            "/**",
             "a.md",
             "x ",
         ]
@@ -108,6 +113,8 @@ PATTERNS = st.lists(
 
 @settings(max_examples=60, deadline=None)
 @given(st.sets(PATHS, min_size=1, max_size=8), PATTERNS, PATTERNS, NAMES)
+@example({"a/x.md", "a/b.md"}, ["a/**", "!a/x.md"], [], "a")
+@example({"a/a.md"}, ["a/**", "!/a/"], [], "a")
 def test_gitignore_excludes_what_git_excludes(
     tmp_path_factory: pytest.TempPathFactory,
     paths: set[str],

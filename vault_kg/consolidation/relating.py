@@ -118,7 +118,7 @@ def kg_get_learning_from_bugs(ws: Workspace, request: LearningFromBugs, caller: 
         ws.now(), kinds=("page",), types=("Bug", "Learning"),
         partitions=visible(caller, request.board_id),
     )  # fmt: skip
-    found = searching.answer(ws, parse_query(request.area), wanted, floor=0.3)
+    found = searching.answer(ws, parse_query(request.area), wanted, floor=0.3, depth=_FOUND)
     hits = {each.row.id for each in found.page(ws.database, 0, _FOUND)}
     rows = joined(ws, caller, request.board_id, rel="validates", nodes=hits)
     keys = [row.key for row in pages(ws, caller, {end for j in rows for end in (j.src, j.dst)})]

@@ -34,7 +34,11 @@ HASH_BYTES: Final = 16_000_000
 """What FTS5 gathers before it writes a segment: a whole transaction of the first index."""
 
 _COLUMNS: Final = "title, heading, body, grams"
-_SCORE: Final = f"-bm25(passage_fts, {', '.join(map(str, WEIGHTS))})"
+SCORE: Final = f"-bm25(passage_fts, {', '.join(map(str, WEIGHTS))})"
+"""What scores a passage that matches: more is better."""
+
+BOUND: Final = 2.2
+"""BM25 gives an occurrence less than so many times its weight by rarity: FTS5's k1, 1.2, and 1."""
 
 
 class Entry(NamedTuple):
@@ -122,27 +126,6 @@ def remove(db: Database, records: Iterable[int]) -> None:
     keys = [key for one in many for key in db.rows("SELECT key FROM passage WHERE record = ?", one)]
     db.executemany("DELETE FROM passage_fts WHERE rowid = ?", keys)
     db.executemany("DELETE FROM passage WHERE record = ?", many)
-
-
-def scores(db: Database, match: str) -> list[tuple[int, float]]:
-    """Return every passage that an expression matches with its BM25 score: more is better.
-
-    Args:
-        db: the state.
-        match: an expression that `query.to_match` built.
-
-    Returns:
-        (passage key, score), by key.
-    """
-    return db.rows(f"SELECT rowid, {_SCORE} FROM passage_fts WHERE passage_fts MATCH ?", (match,))
-
-
-def matching(db: Database, match: str) -> list[int]:
-    """Return the key of every passage that an expression matches."""
-    return [
-        key
-        for (key,) in db.rows("SELECT rowid FROM passage_fts WHERE passage_fts MATCH ?", (match,))
-    ]
 
 
 @lru_cache(maxsize=65536)

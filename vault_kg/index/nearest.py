@@ -1,7 +1,7 @@
 """The passages nearest to a query: the exact answer, filters first.
 
-One product of the query with every vector costs less than any index of them would save at these
-sizes. Of a passage with several vectors the nearest counts.
+Every vector is looked at, coarsely; what may be near is then compared exactly, so that the answer
+is that of an exact scan. Of a passage with several vectors the nearest counts.
 """
 
 from __future__ import annotations
@@ -14,7 +14,8 @@ import numpy as np
 from vault_kg.index.scope import integers
 
 if TYPE_CHECKING:
-    from vault_kg.index.scope import Scope
+    from vault_kg.index.matrix import Stored
+    from vault_kg.index.scope import Ints, Scope
     from vault_kg.state.database import Database
 
     Matrix = np.ndarray[Any, np.dtype[np.float32]]
@@ -37,14 +38,14 @@ class Similar(NamedTuple):
 
 
 class Compared:
-    """A query's vector set against the vectors of a vault; they are multiplied at most once."""
+    """A query's vector set against the vectors of a vault."""
 
-    def __init__(self, db: Database, model: int, matrix: Matrix, query: Matrix) -> None:
+    def __init__(self, db: Database, model: int, stored: Stored, query: Matrix) -> None:
+        """Set a unit vector against unit vectors."""
         self._db = db
         self._model = model
-        self.matrix = matrix
+        self._stored = stored
         self._query = query
-        self._products: Matrix | None = None
 
     def nearest(self, limit: int, scope: Scope, floor: float | None = None) -> list[Similar]:
         """Return the nearest passages among those that a filter lets through.
@@ -70,36 +71,49 @@ class Compared:
     def similarities(self, passages: Iterable[int]) -> dict[int, float]:
         """Return the similarity of each of these passages that has a vector."""
         numbers = self._numbers("passage.key", list(passages))
-        places = [number - 1 for _, number in numbers]
-        products = self._products
-        near = products[places] if products is not None else self.matrix[places] @ self._query
-        return _best((key, one) for (key, _), one in zip(numbers, near.tolist(), strict=True))
+        near = self._exactly(integers(number - 1 for _, number in numbers)).tolist()
+        return _best((key, one) for (key, _), one in zip(numbers, near, strict=True))
 
-    def places(self, passages: list[int]) -> tuple[list[int], list[int]]:
-        """Return the keys of those passages that have vectors, and the row of each vector."""
+    def vectors(self, passages: list[int]) -> tuple[list[int], Matrix]:
+        """Return the keys of those passages that have vectors, and each vector."""
         numbers = self._numbers("passage.key", passages)
-        return [key for key, _ in numbers], [number - 1 for _, number in numbers]
+        rows = self._stored.exact(integers(number - 1 for _, number in numbers))
+        return [key for key, _ in numbers], rows
 
     def _scan(self, limit: int, scope: Scope) -> dict[int, float]:
-        """Take the best rows until enough pass the filter; every better row was looked at."""
-        if self._products is None:
-            self._products = self.matrix @ self._query
-        products = self._products
-        take = min(len(products), 2 * limit + 50)
+        """Compare what looks nearest until enough pass the filter that no other row can be near.
+
+        A row that was not compared looks no nearer than `least`, and is at most `off` nearer.
+        """
+        products, off = self._stored.products(self._query)
+        take = min(len(products), 4 * limit + 50)
         while take:
             least = np.partition(products, len(products) - take)[len(products) - take]
-            best = np.flatnonzero(products >= least)
-            pairs = self._numbers("vector.number", (best + 1).tolist())
-            passing, _ = scope.within(integers(key for key, _ in pairs))
-            found = _best(
-                (key, float(products[number - 1]))
-                for (key, number), passes in zip(pairs, passing.tolist(), strict=True)
-                if passes
-            )
+            places = np.flatnonzero(products >= least)
+            near = self._exactly(places)
+            if take < len(products):
+                places, near = places[near > least + off], near[near > least + off]
+            found = self._passing(places, near, scope)
             if len(found) > limit or take == len(products):
                 return found
             take = min(len(products), take * 4)
         return {}
+
+    def _exactly(self, places: Ints) -> Matrix:
+        """Return the similarity of some rows."""
+        similarities: Matrix = self._stored.exact(places) @ self._query
+        return similarities
+
+    def _passing(self, places: Ints, near: Matrix, scope: Scope) -> dict[int, float]:
+        """Return the passages of rows that a filter lets through, with their similarity."""
+        of = dict(zip((places + 1).tolist(), near.tolist(), strict=True))
+        pairs = self._numbers("vector.number", list(of))
+        passing, _ = scope.within(integers(key for key, _ in pairs))
+        return _best(
+            (key, of[number])
+            for (key, number), passes in zip(pairs, passing.tolist(), strict=True)
+            if passes
+        )
 
     def _numbers(self, column: str, among: list[int]) -> list[tuple[int, int]]:
         """Return (passage, number) where a column has one of these values.
@@ -142,13 +156,13 @@ def nearest_records(
         limit: how many records for each text.
         floor: leave out what is less similar.
     """
-    keys, places = compared.places(scope.passages[scope.wanted].tolist())
+    keys, vectors = compared.vectors(scope.passages[scope.wanted].tolist())
     if not keys:
         return [[] for _ in parts]
     _, of = scope.within(integers(keys))
     order = np.argsort(of, kind="stable")
     records, starts = np.unique(of[order], return_index=True)
-    products = compared.matrix[places][order] @ texts.T
+    products = vectors[order] @ texts.T
     best = np.maximum.reduceat(products, starts, axis=0)
     ends = np.cumsum(parts)
     found = []

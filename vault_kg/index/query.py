@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import TYPE_CHECKING, Final, Literal, NamedTuple
 
+from vault_kg.index import half_words
 from vault_kg.records.words import (
     SPACELESS_RUN,
     WORD,
@@ -53,6 +54,8 @@ class Query:
     phrases: tuple[str, ...] = ()
     excluded: tuple[str, ...] = ()
     filters: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    half: str | None = None
+    """The term that may be half typed: it also finds the words that begin so."""
 
     @property
     def telling_terms(self) -> tuple[str, ...]:
@@ -87,7 +90,7 @@ _ELIDED: Final = re.compile(r"\w{1,2}['’](?=\w{2})")
 _POSSESSIVE: Final = re.compile(r"['’][sS]?$")
 
 
-def parse_query(text: str) -> Query:
+def parse_query(text: str, *, as_typed: bool = False) -> Query:
     """Read a query.
 
     `"a phrase"` asks for the phrase, `-word` and `-"a phrase"` exclude, `tag:x` and `type:x` (also
@@ -95,6 +98,7 @@ def parse_query(text: str) -> Query:
 
     Args:
         text: what was typed, of any length and content.
+        as_typed: the word at the very end may be half typed.
 
     Returns:
         the query, its words distinct and in order; empty where it holds no word and no filter.
@@ -103,6 +107,7 @@ def parse_query(text: str) -> Query:
     phrases: dict[str, str] = {}
     excluded: dict[str, str] = {}
     filters: dict[str, dict[str, None]] = {}
+    half = None
     for piece in _PIECE.finditer(text.translate(_CURLY)):
         key, phrase, word = piece["key"], piece["phrase"], piece["word"]
         value = (piece["quoted"] or piece["value"] or "").strip().removeprefix("#")
@@ -112,14 +117,17 @@ def parse_query(text: str) -> Query:
         elif phrase is not None:
             _remember(excluded if negative else phrases, [" ".join(phrase.split())])
         else:
-            words = _typed_words(word or piece.group().removeprefix("-"))
+            words = list(_typed_words(word or piece.group().removeprefix("-")))
             _remember(excluded if negative else terms, words)
+            if as_typed and words and not negative and text.endswith(words[-1]):
+                half = words[-1]
     return Query(
         text,
         tuple(terms.values()),
         tuple(phrases.values()),
         tuple(excluded.values()),
         {key: tuple(values) for key, values in filters.items()},
+        half if half in terms.values() else None,
     )
 
 
@@ -134,7 +142,7 @@ def to_match(query: Query, mode: Literal["any", "all"] = "any") -> str | None:
         the expression, or None where the query asks for no word.
     """
     phrases = [clause for phrase in query.phrases[:MAX_PHRASES] if (clause := _strict(phrase))]
-    groups = [_any(group) for group in term_needles(query)]
+    groups = [f"({' OR '.join(of)})" if len(of) > 1 else of[0] for of in alternatives(query)]
     wanted = [*phrases]
     if mode == "all":
         wanted += groups
@@ -153,12 +161,17 @@ def to_exclusion(query: Query) -> str | None:
     return " OR ".join(unwanted) or None
 
 
+def alternatives(query: Query) -> list[list[str]]:
+    """Return for each term that counts the FTS5 strings that it is found by."""
+    return [[_quoted(needle) for needle in group] for group in term_needles(query)]
+
+
 def term_needles(query: Query) -> list[list[Needle]]:
     """Return for each term that counts the alternatives it is found by, within `MAX_NEEDLES`.
 
     Where a query has more, as a pasted page does, the longest words are taken: they tell most.
     """
-    found = [group for term in query.telling_terms if (group := needles(term))]
+    found = [group for term in query.telling_terms if (group := _needles_of(query, term))]
     if sum(map(len, found)) > MAX_NEEDLES:
         ranked = sorted(range(len(found)), key=lambda i: (-len(found[i][0].label), i))
         kept = sorted(ranked[:MAX_NEEDLES])
@@ -171,6 +184,15 @@ def term_needles(query: Query) -> list[list[Needle]]:
         if budget <= 0:
             break
     return limited
+
+
+def _needles_of(query: Query, term: str) -> tuple[Needle, ...]:
+    found = needles(term)
+    if term != query.half:
+        return found
+    folded = fold(term)
+    more = half_words.tokens(folded, _written(folded))
+    return tuple(dict.fromkeys((*found, *(Needle(term, (t,), begins) for t, begins in more))))
 
 
 @lru_cache(maxsize=1024)
@@ -278,11 +300,6 @@ def _remember(into: dict[str, str], words: Iterable[str]) -> None:
     for word in words:
         if needles(word):
             into.setdefault(unicodedata.normalize("NFC", word).casefold(), word)
-
-
-def _any(group: list[Needle]) -> str:
-    clauses = [_quoted(needle) for needle in group]
-    return clauses[0] if len(clauses) == 1 else f"({' OR '.join(clauses)})"
 
 
 def _strict(term: str) -> str:

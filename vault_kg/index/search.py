@@ -1,31 +1,30 @@
 """Hybrid search: words and meaning, fused, with the evidence of every hit.
 
-Every passage that matches is scored, so that filters hold before anything is counted or cut and the
-total is true. A record's score by words is the BM25 of its best passage; the records at the head
-gain by how exactly the words stand there as typed. Its score by meaning is the similarity of its
-nearest passage. Each is taken relative to the best of the query, and the two are added with weights
-chosen on one part of LoCoMo and reported on the other (docs/benchmarks.md). The sum orders the hits
-of one query and means nothing beyond it.
+Every passage that matches is looked at, so that filters hold before anything is counted or cut and
+the total is true; those that can come first are scored. A record's score by words is the BM25 of
+its best passage; the records at the head gain by how exactly the words stand there as typed. Its
+score by meaning is the similarity of its nearest passage. Each is taken relative to the best of the
+query, and the two are added with weights chosen on one part of LoCoMo and reported on the other
+(docs/benchmarks.md). The sum orders the hits of one query and means nothing beyond it.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from itertools import chain
 from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple
 
 import numpy as np
 
-from vault_kg.index import catalog, fts, listing, scope
-from vault_kg.index.query import to_exclusion, to_match
+from vault_kg.index import catalog, listing, scope, scoring
+from vault_kg.index.query import to_exclusion
 from vault_kg.index.scope import integers
 from vault_kg.index.snippets import CLOSENESS_BONUS, Snippet, closeness, explain
 
 if TYPE_CHECKING:
     from vault_kg.index.catalog import Row
     from vault_kg.index.listing import Filter
-    from vault_kg.index.nearest import Compared
+    from vault_kg.index.nearest import Compared, Similar
     from vault_kg.index.query import Query
     from vault_kg.index.scope import Flags, Ints, Scope
     from vault_kg.state.database import Database
@@ -48,6 +47,9 @@ EXACT_NAME: Final = 2.0
 """Added to the score of a record whose title or alias is the query: it always comes first."""
 
 MAX_NAME: Final = 300
+DEPTH: Final = 200
+"""How many answers are put in order where it is not said how many will be looked at."""
+
 MAX_COMPARED: Final = 5_000
 """Where the answers at the head have more passages, only those that are shown are compared."""
 
@@ -79,13 +81,15 @@ class Shown:
 
 @dataclass
 class Ranked:
-    """Everything that answers a query: records, or passages where those are asked for."""
+    """What answers a query: records, or passages where those are asked for."""
 
+    total: int
+    """How many answers there are."""
     units: Ints
-    """The key of each answer."""
+    """The key of each answer that can be among the first, as many as were asked for."""
     records: Ints
     passages: Ints
-    """The passage of each answer that is shown."""
+    """The passage of it that is shown."""
     words: Floats
     """Its score by words, 0 where they do not occur."""
     bm25: Floats
@@ -94,19 +98,17 @@ class Ranked:
     """That of its nearest passage, NaN where it is not known."""
     named: Flags
     scores: Floats
-
-    @property
-    def total(self) -> int:
-        """How many answers there are."""
-        return len(self.units)
+    depth: int
+    """So many answers are in their order; those below may not be here."""
 
     def page(self, db: Database, start: int, limit: int) -> list[Hit]:
         """Return a part of the answers in order; equal ones go by id, path and place."""
         if start >= self.total:
             return []
+        assert start + limit <= self.depth or len(self.units) == self.total, "asked for too few"
         falling = -np.round(self.scores, 9)
         order = np.argsort(falling, kind="stable")
-        end = min(start + limit, self.total)
+        end = min(start + limit, len(self.units))
         first = int(np.searchsorted(falling[order], falling[order[start]], "left"))
         last = int(np.searchsorted(falling[order], falling[order[end - 1]], "right"))
         tied = order[first:last].tolist()
@@ -131,6 +133,7 @@ def rank(
     per_record: bool = True,
     floor: float | None = None,
     weight: float = SEMANTIC_WEIGHT,
+    depth: int = DEPTH,
 ) -> Ranked:
     """Rank what answers a query.
 
@@ -143,17 +146,18 @@ def rank(
         per_record: take each record once, by its best passage.
         floor: leave out what is found by meaning alone and is less similar.
         weight: how much meaning counts, from 0 to 1.
+        depth: how many of the first answers will be looked at.
     """
     with db.snapshot():
         allowed = _without_excluded(db, query, scope.of(db, wanted))
-        match = to_match(query) if mode != "semantic" else None
-        found = _by_words(fts.scores(db, match) if match else [], allowed, per_record)
+        near = _near(query, compared, allowed, mode, floor)
+        named = _named(db, query, wanted)
+        reach = max(depth, 2 * (NEAREST if compared is not None else HEAD) + 1)
+        found = _by_words(db, query, allowed, near, named, mode, per_record, reach)
         if compared is not None and mode != "text":
-            if not query.phrases or mode == "semantic":
-                near = compared.nearest(NEAREST, allowed, floor)
-                found = _with(found, [(one.passage, one.record) for one in near], per_record)
+            found = _with(found, [(one.passage, one.record) for one in near], per_record)
             _compare(found, compared, allowed, per_record)
-        found = _with_named(db, found, query, wanted, per_record)
+        found = _with_named(db, found, named, per_record)
         weight = 1.0 if mode == "semantic" else weight if _any_known(found.similarity) else 0.0
         _fuse(found, weight)
         _raise_exact(db, found, query)
@@ -184,37 +188,42 @@ def _without_excluded(db: Database, query: Query, allowed: Scope) -> Scope:
     unwanted = to_exclusion(query)
     if unwanted is None:
         return allowed
-    _, records = allowed.within(integers(fts.matching(db, unwanted)))
+    _, records = allowed.within(scoring.matching(db, unwanted))
     return allowed.without(records)
 
 
-def _by_words(rows: list[tuple[int, float]], allowed: Scope, per_record: bool) -> Ranked:
-    pairs = np.fromiter(chain.from_iterable(rows), np.float64, 2 * len(rows))
-    passages, scores = pairs[::2].astype(np.int64), pairs[1::2]
-    passes, records = allowed.within(passages)
-    passages, scores, records = passages[passes], scores[passes], records[passes]
-    if not per_record:
-        return _ranked(passages, records, passages, scores, scores)
-    best = _best_of_runs(records, scores)
-    records, passages, scores = records[best], passages[best], scores[best]
-    return _ranked(records, records, passages, scores, scores)
+def _near(
+    query: Query, compared: Compared | None, allowed: Scope, mode: Mode, floor: float | None
+) -> list[Similar]:
+    """Return what meaning finds; where a phrase must stand, it adds nothing to words."""
+    if compared is None or mode == "text" or (query.phrases and mode == "hybrid"):
+        return []
+    return compared.nearest(NEAREST, allowed, floor)
 
 
-def _best_of_runs(records: Ints, scores: Floats) -> Ints:
-    """Return where the best score of each record stands: its passages stand next to each other."""
-    first = np.flatnonzero(np.diff(records, prepend=-1))
-    if not len(first):
-        return first
-    tops = np.repeat(np.maximum.reduceat(scores, first), np.diff(first, append=len(records)))
-    places = np.flatnonzero(scores == tops)
-    return places[np.flatnonzero(np.diff(records[places], prepend=-1))]
+def _by_words(
+    db: Database, query: Query, allowed: Scope, near: list[Similar], named: Ints, mode: Mode,
+    per_record: bool, depth: int,
+) -> Ranked:  # fmt: skip
+    """Return what words find: that which meaning may move, or a name raise, is scored as well."""
+    also = allowed.of_records(np.union1d(named, integers(one.record for one in near)))
+    if mode == "semantic":
+        none = np.empty(0, np.int64)
+        return _ranked(0, none, none, none, np.empty(0), np.empty(0), depth)
+    total, (passages, records, scores) = scoring.words(
+        db, query, allowed, depth, also, per_record=per_record
+    )
+    units = records if per_record else passages
+    return _ranked(total, units, records, passages, scores, scores, depth)
 
 
-def _ranked(units: Ints, records: Ints, passages: Ints, words: Floats, bm25: Floats) -> Ranked:
+def _ranked(
+    total: int, units: Ints, records: Ints, passages: Ints, words: Floats, bm25: Floats, depth: int
+) -> Ranked:
     count = len(units)
     return Ranked(
-        units, records, passages, words, bm25, np.full(count, np.nan), np.zeros(count, bool),
-        np.zeros(count),
+        total, units, records, passages, words, bm25, np.full(count, np.nan),
+        np.zeros(count, bool), np.zeros(count), depth,
     )  # fmt: skip
 
 
@@ -229,11 +238,13 @@ def _with(found: Ranked, more: Iterable[tuple[int, int]], per_record: bool) -> R
         return found
     records, passages = zip(*(new[unit] for unit in absent), strict=True)
     return _ranked(
+        found.total + len(absent),
         np.concatenate((found.units, integers(absent))),
         np.concatenate((found.records, integers(records))),
         np.concatenate((found.passages, integers(passages))),
         np.concatenate((found.words, np.zeros(len(absent)))),
         np.concatenate((found.bm25, np.full(len(absent), np.nan))),
+        found.depth,
     )
 
 
@@ -253,14 +264,16 @@ def _compare(found: Ranked, compared: Compared, allowed: Scope, per_record: bool
         found.similarity[place] = nearest.get(unit, np.nan)
 
 
-def _with_named(
-    db: Database, found: Ranked, query: Query, wanted: Filter, per_record: bool
-) -> Ranked:
-    """Mark the records that the whole query is the name of; they are answers, found or not."""
+def _named(db: Database, query: Query, wanted: Filter) -> Ints:
+    """Return the records that the whole query is the name of."""
     text = query.raw.strip()
     if not text or len(text) > MAX_NAME:
-        return found
-    keys = integers(row.key for row in listing.named(db, text, wanted))
+        return np.empty(0, np.int64)
+    return integers(row.key for row in listing.named(db, text, wanted))
+
+
+def _with_named(db: Database, found: Ranked, keys: Ints, per_record: bool) -> Ranked:
+    """Mark the records that the query names; they are answers, found or not."""
     absent = keys[~np.isin(keys, found.records)].tolist()
     similarity = found.similarity
     found = _with(found, _first_passages(db, absent), per_record)

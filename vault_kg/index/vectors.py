@@ -1,9 +1,6 @@
 """Vectors of passages: kept by sqlite-vec under content hash and model.
 
-The `vec0` table of a model is the store. Beside it lies a derived file with the same rows in the
-same order, mapped into memory, because one product over it is the fastest exact scan there is at
-these sizes (`nearest`). A row number never changes its vector, so the file is only ever extended;
-its name and its last row are those of the table, so that it is never the file of another state.
+The `vec0` table of a model is the store; derived files beside it are what is scanned (`matrix`).
 Another model, or other rules of what is embedded, is another set of rows: nothing is mixed.
 
 A passage of more than half a page has a vector for each part of it: a small model tells what a few
@@ -20,6 +17,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from vault_kg.errors import Unavailable
+from vault_kg.index import matrix
 from vault_kg.index.kept import Kept
 from vault_kg.index.nearest import Compared
 from vault_kg.records.passages import PASSAGE_RULES_VERSION, split_passages
@@ -86,15 +84,15 @@ class Vectors:
             db: the state.
             fingerprint: of the model; the rules of what is embedded are added here.
             dimension: numbers in a vector.
-            folder: where the derived matrix lies.
+            folder: where the derived files lie.
         """
         self._db = db
         self._dimension = dimension
         rules = f"{PASSAGE_RULES_VERSION}/{PART_TOKENS}"
         self._model, stamp = self._register(f"{fingerprint}/{rules}")
         self._table = f"passage_vec_{self._model}"
-        self._file = folder / f"vectors-{stamp}.f32"
-        self._mapped: Matrix | None = None
+        self._files = matrix.Files(folder, stamp, dimension)
+        self._stored: matrix.Stored | None = None
         self._coverage = Kept(self._count)
 
     def coverage(self) -> Coverage:
@@ -103,7 +101,7 @@ class Vectors:
 
     def compare(self, query: Matrix) -> Compared:
         """Set a normalised query vector against the vectors of the vault."""
-        return Compared(self._db, self._model, self._matrix(), query)
+        return Compared(self._db, self._model, self._all(), query)
 
     def embed_pending(
         self,
@@ -147,9 +145,7 @@ class Vectors:
                     self._db.execute(f"DROP TABLE IF EXISTS passage_vec_{other}")
                     self._db.execute("DELETE FROM vector WHERE model = ?", (other,))
                     self._db.execute("DELETE FROM vector_model WHERE id = ?", (other,))
-        for left in self._file.parent.glob("vectors-*.f32"):
-            if left != self._file:
-                left.unlink(missing_ok=True)
+        self._files.forget_others()
 
     def _register(self, fingerprint: str) -> tuple[int, str]:
         known = self._known(fingerprint)
@@ -251,38 +247,21 @@ class Vectors:
             )
         )
 
-    def _matrix(self) -> Matrix:
+    def _all(self) -> matrix.Stored:
         """Return the vectors by number; the mapping is kept until there are more."""
         rows = self._last()
-        mapped = self._mapped
-        if mapped is not None and len(mapped) == rows:
-            return mapped
-        if rows == 0:
-            return np.empty((0, self._dimension), np.float32)
-        load_extension(self._db)
-        try:
-            mapped = self._map(rows)
-            if mapped[-1].tobytes() != self._vector(rows):
-                self._file.unlink()  # of a state that was restored since
-                mapped = self._map(rows)
-        except OSError:  # no room, or not our folder: the table itself will do
-            mapped = np.frombuffer(b"".join(self._vectors(0)), np.float32)
-            mapped = mapped.reshape(-1, self._dimension)
-        self._mapped = mapped
-        return mapped
+        if self._stored is None or len(self._stored) != rows:
+            load_extension(self._db)
+            self._stored = self._mapped(rows) if rows else matrix.in_memory((), self._dimension)
+        return self._stored
 
-    def _map(self, rows: int) -> Matrix:
-        """Map the file, with rows that it lacks written; two processes write the same bytes."""
-        width = self._dimension * 4
-        self._file.parent.mkdir(parents=True, exist_ok=True)
-        self._file.touch()
-        present = self._file.stat().st_size // width
-        if present < rows:
-            with self._file.open("r+b") as handle:
-                handle.seek(present * width)
-                for vector in self._vectors(present):
-                    handle.write(vector)
-        return np.memmap(self._file, np.float32, "r", shape=(rows, self._dimension))
+    def _mapped(self, rows: int) -> matrix.Stored:
+        try:
+            if not self._files.is_of(rows, self._vector(rows)):
+                self._files.forget()
+            return self._files.map(rows, self._vectors(self._files.present()))
+        except OSError:  # no room, or not our folder: the table itself will do
+            return matrix.in_memory(self._vectors(0), self._dimension)
 
     def _vectors(self, after: int) -> Iterator[bytes]:
         """Yield vectors by number, those after a number."""

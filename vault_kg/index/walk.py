@@ -253,11 +253,18 @@ def _rules(absolute: str, prefix: str) -> list[_Rule]:
     except OSError:
         return []
     read = GitIgnoreSpec.from_lines(text.splitlines()).patterns
-    patterns = [(p.regex, bool(p.include)) for p in reversed(read) if p.regex is not None]
+    patterns = [(_whole(p.regex), bool(p.include)) for p in reversed(read) if p.regex is not None]
     if not patterns:
         return []
     unnamed = (regex.pattern.replace("(?P<ps_d>", "(?:") for regex, _ in patterns)
     return [_Rule(prefix, patterns, re.compile("|".join(unnamed)))]
+
+
+def _whole(regex: re.Pattern[str]) -> re.Pattern[str]:
+    """Return what matches all of a path: of `a/**` everything in the folder, and not the folder."""
+    start = "" if regex.pattern.startswith("^") else ".*"
+    end = ".+" if regex.pattern.endswith("/") else ""
+    return re.compile(f"{start}{regex.pattern}{end}") if start or end else regex
 
 
 def _excluded(rules: Sequence[_Rule], path: str) -> bool:

@@ -26,6 +26,9 @@ Mode = Literal["hybrid", "text", "semantic"]
 
 QUERY_SECONDS = 10.0
 
+DEPTH = 200
+"""How many answers are put in order where it is not said how many will be looked at."""
+
 
 class Search(Request):
     """What is looked for."""
@@ -47,6 +50,9 @@ class Search(Request):
     )
     mode: Mode = "hybrid"
     include_notes: bool = True
+    as_typed: bool = Field(
+        False, description="The last word may be half typed: what begins so is found too."
+    )
     per_record: bool = Field(True, description="Only the best passage of each record.")
     as_of: AsOf | None = Field(None, description="Search the records as they stood, by words.")
 
@@ -110,7 +116,7 @@ def knowledge_search(ws: Workspace, request: Search, caller: Caller) -> Hits:
     Each hit has a snippet and the evidence of why it was found; a similarity far below the
     others' is filler, which minSimilarity leaves out.
     """
-    query = parse_query(request.query)
+    query = parse_query(request.query, as_typed=request.as_typed)
     wanted = _filter(ws, request, query, caller)
     start = paging.offset(request, request.cursor) or 0
     if request.as_of is not None:
@@ -122,6 +128,7 @@ def knowledge_search(ws: Workspace, request: Search, caller: Caller) -> Hits:
         mode=request.mode,
         floor=request.min_similarity,
         per_record=request.per_record,
+        depth=start + request.limit,
     )
     shown = found.page(ws.database, start, request.limit)
     return _hits(request, shown, start, found.total, found.semantic)
@@ -141,7 +148,8 @@ def _as_of(ws: Workspace, request: Search, query: Query, wanted: Filter, start: 
     )  # fmt: skip
     semantic = Semantic(state="off", reason="what stood at another time is searched by words")
     with past.index(records) as db:
-        ranked = search.rank(db, query, wanted, None, per_record=request.per_record)
+        depth = start + request.limit
+        ranked = search.rank(db, query, wanted, None, per_record=request.per_record, depth=depth)
         answered = Answer(query, ranked, None, semantic)
         shown = answered.page(db, start, request.limit)
     return _hits(request, shown, start, ranked.total, semantic, said)
@@ -195,6 +203,7 @@ def answer(
     mode: Mode = "hybrid",
     floor: float | None = None,
     per_record: bool = True,
+    depth: int = DEPTH,
 ) -> Answer:
     """Rank what answers a query; a failing model never fails a search.
 
@@ -205,12 +214,20 @@ def answer(
         mode: which halves count.
         floor: leave out what is found by meaning alone and is less similar.
         per_record: take each record once, by its best passage.
+        depth: how many of the first answers will be looked at.
     """
     from vault_kg.index import search  # with numpy, which nothing else needs
 
     compared, semantic = _compared(ws, query, mode)
     ranked = search.rank(
-        ws.database, query, wanted, compared, mode=mode, floor=floor, per_record=per_record
+        ws.database,
+        query,
+        wanted,
+        compared,
+        mode=mode,
+        floor=floor,
+        per_record=per_record,
+        depth=depth,
     )
     return Answer(query, ranked, compared, semantic)
 

@@ -101,7 +101,8 @@ def ranked(
     tags = [names.lookup_key(tag) for tag in query.filters.get("tag", ())]
     filtered = replace(filtered, tags=tags or None)
     start = paging.offset(request, request.cursor) or 0
-    found = searching.answer(ws, query, filtered, floor=floor, per_record=per_record)
+    depth = start + request.num_results
+    found = searching.answer(ws, query, filtered, floor=floor, per_record=per_record, depth=depth)
     shown = found.page(ws.database, start, request.num_results)
     following = start + len(shown)
     more = bool(shown) and following < found.total
