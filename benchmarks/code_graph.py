@@ -9,6 +9,9 @@ are copied, and committed to Git. Measured are
   `ast.parse` of the same files in one process;
 - one changed: a function is added to one file (the median of 20 files), beside `ast.parse` of it;
 - unchanged: nothing changed, beside `git status` of the same tree.
+
+Each time is given as it passed, and, in brackets, as processors of this process and of those that it
+started were busy: on a machine with other work, only the second tells anything.
 """
 
 from __future__ import annotations
@@ -16,6 +19,7 @@ from __future__ import annotations
 import argparse
 import ast
 import contextlib
+import resource
 import shutil
 import statistics
 import subprocess
@@ -25,6 +29,7 @@ import time
 import warnings
 from collections.abc import Callable
 from pathlib import Path
+from typing import NamedTuple
 
 from vault_kg.extract import filing
 from vault_kg.extract.backends.sqlite import SqliteBackend
@@ -33,6 +38,26 @@ from vault_kg.extract.roots import Root
 from vault_kg.extract.updating import rules
 
 CHANGES = 20
+LOOKS = 9
+
+
+class Took(NamedTuple):
+    """Seconds that passed, and seconds that processors were busy."""
+
+    wall: float
+    busy: float
+
+    def over(self, other: Took) -> str:
+        """Return how many times as long this took as something else."""
+        return f"{self.wall / other.wall:5.2f} x ({self.busy / other.busy:5.2f} x)"
+
+    def __str__(self) -> str:
+        return f"{self.wall:8.2f} s ({self.busy:6.2f} s)"
+
+    @property
+    def ms(self) -> str:
+        """Return it in milliseconds."""
+        return f"{self.wall * 1000:8.2f} ms ({self.busy * 1000:6.2f} ms)"
 
 
 def main() -> None:
@@ -71,17 +96,16 @@ def copied(folder: Path, tree: Path, most: int) -> list[Path]:
 
 
 def measure_first(scratch: Path, tree: Path, files: list[Path]) -> None:
-    parsed = seconds(lambda: parse(files))
-    print(f"ast.parse                {parsed:8.2f} s")
+    parsed = took(lambda: parse(files))
+    print(f"ast.parse                {parsed}")
     for in_processes in (False, True):
         graph = SqliteBackend(scratch / f"first-{in_processes}.sqlite")
-        took = seconds(lambda graph=graph, many=in_processes: index(graph, tree, in_processes=many))
+        ours = took(lambda graph=graph, many=in_processes: index(graph, tree, in_processes=many))
         counts = graph.reader(None).counts()
         nodes, edges = (sum(counts[what].values()) for what in ("nodes", "edges"))
         graph.close()
         name = "several processes" if in_processes else "one process"
-        print(f"first, {name:18}{took:8.2f} s  {took / parsed:5.1f} x  "
-              f"({nodes:,} nodes, {edges:,} edges)")  # fmt: skip
+        print(f"first, {name:18}{ours} {ours.over(parsed)}  ({nodes:,} nodes, {edges:,} edges)")
 
 
 def measure_changes(graph: SqliteBackend, tree: Path, files: list[Path]) -> None:
@@ -90,21 +114,27 @@ def measure_changes(graph: SqliteBackend, tree: Path, files: list[Path]) -> None
         with file.open("a") as handle:
             handle.write(f"\n\ndef added_{number}():\n    return {number}\n")
         path = file.relative_to(tree).as_posix()
-        alone.append(seconds(lambda path=path: index(graph, tree, path)))
-        parsed.append(seconds(lambda file=file: parse([file])))
+        alone.append(took(lambda path=path: index(graph, tree, path)))
+        parsed.append(took(lambda file=file: parse([file])))
         with file.open("a") as handle:
             handle.write(f"\n\ndef again_{number}():\n    return added_{number}()\n")
-        whole.append(seconds(lambda: index(graph, tree)))
+        whole.append(took(lambda: index(graph, tree)))
+    base = median(parsed)
     for name, times in (("named", alone), ("found by a look at all", whole), ("ast.parse", parsed)):
-        print(f"one changed, {name:24}{statistics.median(times) * 1000:8.1f} ms")
+        found = median(times)
+        print(f"one changed, {name:24}{found.ms} {found.over(base)}")
 
 
 def measure_unchanged(graph: SqliteBackend, tree: Path) -> None:
     time.sleep(2.1)  # until stamps alone can tell
-    index(graph, tree)
-    ours = statistics.median(seconds(lambda: index(graph, tree)) for _ in range(5))
-    theirs = statistics.median(seconds(lambda: git(tree, "status", "--short")) for _ in range(5))
-    print(f"unchanged               {ours * 1000:8.1f} ms  (git status {theirs * 1000:.1f} ms)")
+    index(graph, tree)  # hashes what was young
+    index(graph, tree)  # finds everything as it was
+    ours, theirs = [], []
+    for _ in range(LOOKS):
+        ours.append(took(lambda: index(graph, tree)))
+        theirs.append(took(lambda: git(tree, "status", "--short")))
+    mine, base = median(ours), median(theirs)
+    print(f"unchanged               {mine.ms} {mine.over(base)}  (git status {base.ms})")
 
 
 def index(graph: SqliteBackend, tree: Path, *paths: str, in_processes: bool = False) -> Report:
@@ -133,10 +163,19 @@ def git(tree: Path, *arguments: str) -> None:
     )  # fmt: skip
 
 
-def seconds(run: Callable[[], object]) -> float:
-    before = time.perf_counter()
+def took(run: Callable[[], object]) -> Took:
+    busy, wall = _busy(), time.perf_counter()
     run()
-    return time.perf_counter() - before
+    return Took(time.perf_counter() - wall, _busy() - busy)
+
+
+def median(times: list[Took]) -> Took:
+    return Took(*(statistics.median(each) for each in zip(*times, strict=True)))
+
+
+def _busy() -> float:
+    children = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return time.process_time() + children.ru_utime + children.ru_stime
 
 
 if __name__ == "__main__":

@@ -59,6 +59,7 @@ class Command:
             env=os.environ | {"VAULT_KG_EMBEDDING_MODEL": "off"},
         )  # fmt: skip
         assert done.returncode == code, done.stdout + done.stderr
+        self.said = done.stderr
         return done.stdout
 
     def json(self, *arguments: Any) -> dict[str, Any]:
@@ -85,7 +86,7 @@ def test_a_folder_becomes_a_root_and_is_indexed(command: Command) -> None:
 
 def test_impact_names_what_may_break(command: Command) -> None:
     said = command.run("graph", "impact", "Store.load")
-    assert "will break" in said and "code:function:app.py::main" in said and "app.py:4" in said
+    assert "will break" in said and "code:function:app.py::main" in said and "line 4" in said
     data = command.json("impact", "parse")
     assert {i["node"]["label"] for i in data["will_break"]["items"]} >= {"load", "main"}
 
@@ -94,9 +95,76 @@ def test_references_context_and_paths(command: Command) -> None:
     assert "code:function:app.py::main" in command.run("graph", "references", "pkg/store.py::Store")
     assert "calls" in command.run("graph", "context", "Store.load")
     assert command.json("path", "main", "parse")["hops"] == 2
-    assert "no path" in command.run("graph", "path", "main", "zugzwang")
     assert "graph LR" in command.run("graph", "export", "--from", "main")
     assert "code:class:pkg/store.py::Store" in command.run("graph", "resolve", "Store")
+
+
+ABOUT_ONE = (
+    ["impact", "Stroe.load"], ["references", "Stroe.load"], ["context", "Stroe.load"],
+    ["path", "main", "Stroe.load"], ["path", "Stroe.load", "main"], ["export", "--from", "Stroe.load"],
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("asked", ABOUT_ONE, ids=" ".join)
+def test_a_name_that_nothing_has_is_refused_with_names_that_are_near(
+    command: Command, asked: list[str]
+) -> None:
+    assert command.run("graph", *asked, code=1) == ""
+    assert "nothing in the graph is called 'Stroe.load'" in command.said
+    assert "vault-kg graph resolve WORDS" in command.said
+    assert "\n  code:method:pkg/store.py::Store.load\n" in command.said
+    error = json.loads(command.run("graph", *asked, "--json", code=1))["error"]
+    assert error["code"] == "not_found"
+    assert {"uid": "code:method:pkg/store.py::Store.load"} in error["data"]["candidates"]
+    assert "Stroe" in error["message"]
+
+
+def test_an_empty_graph_says_what_to_do(command: Command) -> None:
+    with fast_folder() as name:
+        fresh = Command(Path(name))
+        fresh.run("graph", "impact", "main", code=1)
+        assert "nothing is indexed yet: run `vault-kg graph index`" in fresh.said
+        (fresh.project / "one").mkdir()
+        (fresh.project / "one/a.md").write_text("Words.\n")
+        assert fresh.run("graph", "index", fresh.project / "one").endswith("2 nodes, 1 edge\n")
+
+
+def test_a_root_is_reported_once_with_what_hooks_queued(command: Command) -> None:
+    command.run("graph", "hook", command.project / "app.py")
+    lines = command.run("graph", "index").splitlines()
+    assert [line.partition(":")[0] for line in lines[:-1]] == ["vault", "project"]
+
+
+def test_names_of_several_things_are_listed(command: Command) -> None:
+    (command.project / "twin.py").write_text("def parse(text):\n    return text\n")
+    command.run("graph", "index", command.project)
+    try:
+        command.run("graph", "impact", "parse", code=1)
+        assert "  code:function:twin.py::parse  function  project\n" in command.said
+    finally:
+        (command.project / "twin.py").unlink()
+        command.run("graph", "index", command.project)
+
+
+def test_what_answers_do_not_have_is_said(command: Command) -> None:
+    assert command.run("graph", "references", "parse", "--kind", "links_to") == ""
+    assert "None is of kind links_to; there are 1 calls" in command.said
+    assert command.run("graph", "references", "guide.md#Second") == ""
+    assert "Nothing refers to doc:heading:guide.md#second" in command.said
+    assert command.run("graph", "resolve", "zugzwang") == ""
+    assert "Nothing is called 'zugzwang'" in command.said
+    assert command.run("graph", "references", "pkg/store.py", "--limit", 1).count("\n") == 1
+    assert "1 of " in command.said
+
+
+def test_a_path_says_over_what_it_leads(command: Command) -> None:
+    lines = command.run("graph", "path", "main", "parse").splitlines()
+    assert len(lines) == 3 and all("→" in line or "←" in line for line in lines[1:])
+    assert lines[0].split()[0] == "code:function:app.py::main"
+    assert command.run("graph", "path", "main", "guide.md", "--max-hops", 1) == ""
+    assert command.said.startswith("No path: ")
+    near = command.run("graph", "context", "parse", "--depth", 2)
+    assert [line for line in near.splitlines() if line.startswith("near") and "main" in line]
 
 
 def test_documents_and_configuration_are_in_the_graph(command: Command) -> None:

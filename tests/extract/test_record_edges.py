@@ -6,7 +6,8 @@ from typing import Any
 
 import pytest
 
-from tests.extract.coded import Coded, function
+from tests.extract.coded import Coded, function, labels
+from tests.operations.builder import Clock
 from vault_kg.extract import uids
 from vault_kg.operations.caller import Caller
 
@@ -164,3 +165,65 @@ def test_another_partition_changes_nothing_that_is_seen(coded: Coded, hidden: bo
     assert {(g["direction"], g["kind"], g["total"]) for g in context["groups"]} == {
         ("out", "touches", 1), ("out", "mentions", 1),
     }  # fmt: skip
+
+
+def told(coded: Coded, name: str) -> set[str]:
+    """Return the labels of what refers to a node."""
+    return {n["label"] for n in coded.ask("graph_references", uid=name)["sources"]}
+
+
+def test_what_is_withdrawn_is_in_no_answer_from_then_on(coded: Coded) -> None:
+    coded.put(a="def load")
+    box = coded.box
+    page = box.page("Loading", "Topic", touches=["load"])
+    box.page("Saving", "Topic", touches=["load"], body="[[Loading]]")
+    coded.index()
+    assert told(coded, "load") == {"Loading", "Saving"}
+    box.withdraw(page)
+    assert told(coded, "load") == {"Saving"}
+    assert coded.ask("graph_context", uid=uids.record(page))["node"] is None
+    assert labels(coded.ask("graph_resolve", q="Loading")["results"]) == ["Saving"]
+    assert labels(coded.ask("graph_search", query="Loading")["results"]) == ["Saving"]
+    reached = coded.ask("graph_impact", uid="load")["should_review"]
+    assert labels(reached["items"]) == ["Saving"] and reached["total"] == 1
+    saving = coded.ask("graph_context", uid="Saving")
+    assert {group["kind"] for group in saving["groups"]} == {"touches"}
+    assert "Loading" not in coded.ask("graph_export", format="mermaid")["text"]
+    assert coded.ask("graph_doctor")["healthy"]
+    coded.index(paths=[])
+    assert told(coded, "load") == {"Saving"}
+
+
+def test_what_was_superseded_or_has_expired_is_in_no_answer_from_then_on(
+    coded: Coded, clock: Clock
+) -> None:
+    box = coded.box
+    ada = box.page("Ada", "Person")
+    engine = box.page("Engine", "Topic")
+    claim = box.claim(ada, "She wrote of the engine.", entities=[engine])
+    passing = box.claim(ada, "She writes.", entities=[engine], expiresAt="2030-01-01")
+    coded.index()
+
+    def mentioning() -> set[str]:
+        found = coded.ask("graph_references", uid=uids.record(engine))["sources"]
+        return {each["uid"] for each in found}
+
+    assert mentioning() == {uids.record(claim), uids.record(passing)}
+    box.correct(claim, box.claim_values(ada, "She did not."))
+    assert mentioning() == {uids.record(passing)}
+    clock.go_to("2030-02-01T12:00:00+00:00")
+    assert mentioning() == set()
+
+
+def test_what_stands_in_two_partitions_is_there_for_who_sees_both(coded: Coded) -> None:
+    box = coded.box
+    here = box.page("Ada", "Person")
+    there = box.page("Engine", "Topic", partition="secret")
+    claim = box.claim(there, "It was hers.", entities=[here])
+    coded.index()
+
+    def node(*partitions: str) -> Any:
+        caller = Caller("public", partitions=frozenset(partitions))
+        return coded.ask("graph_context", caller, uid=uids.record(claim))["node"]
+
+    assert node("main") is None and node("main", "secret") is not None

@@ -10,7 +10,9 @@ import pytest
 from tests.extract.coded import Coded, function, labels
 from vault_kg.errors import Ambiguous, InvalidArgument, NotFound, ScopeDenied, Unavailable
 from vault_kg.extract import opening
-from vault_kg.extract.tools import paths
+from vault_kg.extract.backends.sqlite import SqliteBackend
+from vault_kg.extract.tools import impact, paths
+from vault_kg.extract.walks import walk
 from vault_kg.operations import registry
 from vault_kg.operations.caller import Caller
 from vault_kg.serve.answers import fitting
@@ -124,6 +126,22 @@ def test_nothing_is_an_answer_that_says_what_to_do(chain: Coded) -> None:
     assert chain.ask("graph_resolve", q="zugzwang")["total"] == 0
     data = chain.ask("graph_references", uid="zugzwang")
     assert data["node"] is None and data["total"] == 0 and "graph_resolve" in data["meta"]["hint"]
+    assert data["meta"]["near"] == []
+
+
+@pytest.mark.parametrize(
+    "typed", ["lod", "store.tiny::lod", "code:function:store.tiny::loads", "Lowd"]
+)
+def test_a_name_that_nothing_has_comes_with_those_that_are_near(chain: Coded, typed: str) -> None:
+    for name in ("graph_references", "graph_context", "graph_impact"):
+        data = chain.ask(name, uid=typed)
+        assert data["node"] is None
+        assert function("store", "load") in data["meta"]["near"], (name, data["meta"])
+
+
+def test_a_path_that_nothing_has_comes_with_files_of_a_near_name(chain: Coded) -> None:
+    data = chain.ask("graph_context", uid="src/stor.tiny")
+    assert data["node"] is None and data["meta"]["near"][0] == "code:file:store.tiny"
 
 
 def test_a_guess_is_reported(chain: Coded) -> None:
@@ -544,3 +562,24 @@ def test_an_answer_that_is_too_long_is_asked_for_again_with_fewer_nodes(coded: C
     answer = fitting(found, {"max_nodes": 500}, ask, 10_000)
     assert 1 <= answer["data"]["node_count"] < 181 and answer["data"]["meta"]["truncated"]
     assert len(asked) < 6
+
+
+def test_an_answer_is_of_one_moment_whatever_is_indexed_meanwhile(
+    chain: Coded, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Between the walk and the look at what it reached, another process forgets the whole root."""
+    expected = chain.ask("graph_impact", uid="parse")
+
+    def walked(*arguments: Any) -> Any:
+        found = walk(*arguments)
+        other = SqliteBackend(opening.path_of(chain.box.ws))
+        with other.writing():
+            for root in other.roots():
+                other.forget_root(root)
+        other.close()
+        return found
+
+    monkeypatch.setattr(impact, "walk", walked)
+    assert chain.ask("graph_impact", uid="parse") == expected
+    monkeypatch.undo()
+    assert chain.ask("graph_impact", uid="parse") != expected

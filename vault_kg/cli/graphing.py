@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter, defaultdict
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
@@ -10,11 +11,11 @@ from typing import Any
 
 import click
 
-from vault_kg.cli import context
+from vault_kg.cli import context, folders, graph_found
 from vault_kg.cli.context import Session, Settings
 
-LISTED = 30
-"""Lines of a list that people are shown; `--json` has them all."""
+DONE = ("read", "skipped", "failed", "removed")
+TIERS = ("will_break", "should_review", "context")
 
 
 @click.group()
@@ -45,13 +46,15 @@ def index_tree(settings: Settings, folder: Path | None, force: bool) -> None:
     if settings.json:
         render.print_json(result)
         return
+    done: dict[str, Counter[str]] = defaultdict(Counter)
     for each in result["data"]["reports"]:
-        counts = {k: each[k] for k in ("read", "skipped", "failed", "removed") if each[k]}
-        said = ", ".join(f"{count:,} {what}" for what, count in counts.items()) or "nothing there"
-        click.echo(f"{render.line(each['root'])}: {said}")
-    nodes = sum(result["data"]["counts"]["nodes"].values())
-    edges = sum(result["data"]["counts"]["edges"].values())
-    click.echo(f"{nodes:,} nodes, {edges:,} edges")
+        done[each["root"]].update({what: each[what] for what in DONE})
+    for root, counted in done.items():
+        said = ", ".join(f"{counted[what]:,} {what}" for what in DONE if counted[what])
+        click.echo(f"{render.line(root)}: {said or 'nothing there'}")
+    counts = result["data"]["counts"]
+    totals = {"node": sum(counts["nodes"].values()), "edge": sum(counts["edges"].values())}
+    click.echo(render.counted(totals))
 
 
 @graph.command()
@@ -68,10 +71,10 @@ def hook(settings: Settings, paths: tuple[Path, ...]) -> None:
     from vault_kg.cli import render
     from vault_kg.extract import queue
 
-    root = context.find(settings)
+    root = folders.find(settings)
     if root is None:
-        raise context.no_vault(settings)
-    queue.push(root / context.CONFIG.parent, paths)
+        raise folders.no_vault(settings)
+    queue.push(root / folders.CONFIG.parent, paths)
     if settings.json:
         render.print_json({"queued": [str(path.absolute()) for path in paths]})
 
@@ -84,8 +87,11 @@ def hook(settings: Settings, paths: tuple[Path, ...]) -> None:
 @click.pass_obj
 def resolve(settings: Settings, name: str, root: str | None) -> None:
     """Find the uid of a symbol, file, heading or record."""
-    data = _ask(settings, "graph_resolve", q=name, root=root)
-    _print(settings, data, [_node(each) for each in data["data"]["results"]])
+    answer = _ask(settings, "graph_resolve", q=name, root=root)
+    data = answer["data"]
+    rows = [graph_found.node(each) for each in data["results"]]
+    nothing = f"Nothing is called {name!r}; vault-kg graph index takes in what is new."
+    graph_found.show(settings, answer, rows, uid=0, total=data["total"], nothing=nothing)
 
 
 @graph.command()
@@ -103,17 +109,18 @@ def impact(settings: Settings, /, name: str, **asked: Any) -> None:
 
     answer = _ask(settings, "graph_impact", uid=name, **asked)
     data = answer["data"]
-    lines: list[list[str]] = []
-    for tier in ("will_break", "should_review", "context"):
-        for each in data[tier]["items"]:
-            lines.append([
-                tier.replace("_", " "), f"{each['confidence']:.1f}", *_node(each["node"]),
-            ])  # fmt: skip
-    _print(settings, answer, lines)
-    if not settings.json and data["node"]:
-        totals = ", ".join(f"{data[t]['total']:,} {t.replace('_', ' ')}"
-                           for t in ("will_break", "should_review", "context"))  # fmt: skip
-        click.echo(f"{render.line(data['node']['uid'])}: {totals}")
+    if data["node"] is None:
+        graph_found.check_found(answer, name)
+    rows = [
+        [tier.replace("_", " "), f"{each['confidence']:.1f}", *graph_found.node(each["node"])]
+        for tier in TIERS
+        for each in data[tier]["items"]
+    ]
+    graph_found.show(settings, answer, rows, uid=2, total=data["total"])
+    if not settings.json:
+        totals = ", ".join(f"{data[tier]['total']:,} {tier.replace('_', ' ')}" for tier in TIERS)
+        more = "; the walk was cut, --depth shortens it" if data["walk_truncated"] else ""
+        click.echo(f"{render.line(data['node']['uid'])}: {totals}{more}")
 
 
 @graph.command()
@@ -124,11 +131,29 @@ def impact(settings: Settings, /, name: str, **asked: Any) -> None:
 @context.everywhere
 @context.json_flag
 @click.pass_obj
-def references(settings: Settings, /, name: str, kinds: tuple[str, ...], **asked: Any) -> None:
+def references(
+    settings: Settings, /, name: str, kinds: tuple[str, ...], limit: int | None, **asked: Any
+) -> None:
     """List everything that refers to a symbol, file, heading or record."""
-    answer = _ask(settings, "graph_references", uid=name, kinds=list(kinds) or None, **asked)
-    rows = [_edge(each, each["source"]) for each in answer["data"]["references"]]
-    _print(settings, answer, rows, answer["data"]["total"])
+    from vault_kg.cli import render
+
+    chosen = list(kinds) or None
+    answer = _ask(settings, "graph_references", uid=name, kinds=chosen, limit=limit, **asked)
+    data = answer["data"]
+    if data["node"] is None:
+        graph_found.check_found(answer, name)
+    titles = graph_found.titles(data["sources"])
+    rows = [
+        graph_found.edge(each, each["source"], titles.get(each["source"]))
+        for each in data["references"]
+    ]
+    nothing = f"Nothing refers to {data['node']['uid']}."
+    if data["zero_from_kind_filter"]:
+        there = ", ".join(f"{n:,} {kind}" for kind, n in data["edge_kinds_present"].items())
+        nothing = f"None is of kind {render.listed(kinds)}; there are {there}."
+    graph_found.show(
+        settings, answer, rows, uid=2, total=data["total"], most=limit, nothing=nothing
+    )
 
 
 @graph.command("path")
@@ -142,9 +167,18 @@ def find_path(settings: Settings, source: str, target: str, max_hops: int | None
     """Find a shortest way from one node to another."""
     answer = _ask(settings, "graph_path", source_uid=source, target_uid=target, max_hops=max_hops)
     data = answer["data"]
-    _print(settings, answer, [_node(each) for each in data["path"]])
-    if not settings.json and data["reason"]:
-        click.echo(f"no path: {data['reason'].replace('_', ' ')}")
+    if data["reason"] == "unknown_end":
+        missing = source if repr(source) in str(data["meta"]["hint"]) else target
+        graph_found.check_found(answer, missing)
+    rows = [
+        [_crossed(edge), f"{edge['confidence']:.1f}" if edge else "", *graph_found.node(node)]
+        for edge, node in zip([None, *data["edges"]], data["path"], strict=False)
+    ]
+    why = {
+        "exhausted_budget": "none was found through the most connected nodes, or within the hops"
+    }
+    nothing = f"No path: {why.get(data['reason'], 'nothing leads from one to the other')}."
+    graph_found.show(settings, answer, rows, uid=2, nothing=nothing)
 
 
 @graph.command("context")
@@ -158,11 +192,19 @@ def find_path(settings: Settings, source: str, target: str, max_hops: int | None
 def show_context(settings: Settings, /, name: str, **asked: Any) -> None:
     """Show what a node calls, who calls it, and what touches it."""
     answer = _ask(settings, "graph_context", uid=name, **asked)
+    data = answer["data"]
+    if data["node"] is None:
+        graph_found.check_found(answer, name)
     rows = []
-    for group in answer["data"]["groups"]:
+    for group in data["groups"]:
         far = "target" if group["direction"] == "out" else "source"
-        rows += [[group["direction"], *_edge(each, each[far])] for each in group["edges"]]
-    _print(settings, answer, rows, answer["data"]["total"])
+        rows += [
+            [group["direction"], *graph_found.edge(each, each[far])] for each in group["edges"]
+        ]
+    rows += [["near", "", "", *graph_found.node(each)] for each in data["nearby"]]
+    total = data["total"] + data["nearby_total"]
+    nothing = f"No edge leads to or from {data['node']['uid']}."
+    graph_found.show(settings, answer, rows, uid=3, total=total, nothing=nothing)
 
 
 @graph.command()
@@ -183,7 +225,8 @@ def doctor(settings: Settings, fix: bool | None) -> None:
             known = "" if not issue["informational"] else " (for information)"
             click.echo(f"{issue['count']:,} {issue['category'].replace('_', ' ')}{known}")
             render.echo_lines(f"  {render.line(each)}" for each in issue["sample"])
-        click.echo("healthy" if data["healthy"] else f"{data['issue_count']:,} issues")
+        issues = render.counted({"issue": data["issue_count"]})
+        click.echo("healthy" if data["healthy"] else issues)
     if not data["healthy"]:
         click.get_current_context().exit(1)
 
@@ -201,6 +244,8 @@ def export(settings: Settings, /, form: str, **asked: Any) -> None:
     from vault_kg.cli import render
 
     answer = _ask(settings, "graph_export", format=form, **asked)
+    if asked["root_uid"] is not None and not answer["data"]["node_count"]:
+        graph_found.check_found(answer, asked["root_uid"])
     if settings.json or form == "json":
         render.print_json(answer)
         return
@@ -238,39 +283,9 @@ def _reporting(session: Session) -> Iterator[Session]:
         yield replace(session, caller=caller)
 
 
-def _node(node: dict[str, Any]) -> list[str]:
-    place = node["path"] or ""
-    if node["start_line"]:
-        place += f":{node['start_line']}"
-    return [node["uid"], place]
-
-
-def _edge(edge: dict[str, Any], far: str) -> list[str]:
-    return [
-        edge["kind"],
-        f"{edge['confidence']:.1f}",
-        far,
-        f"line {edge['line']}" if edge["line"] else "",
-    ]
-
-
-def _print(
-    settings: Settings, answer: dict[str, Any], rows: list[list[str]], total: int | None = None
-) -> None:
-    """Print an answer as JSON, or its lines with what people must know of it."""
-    from vault_kg.cli import render
-
-    if settings.json:
-        render.print_json(answer)
-        return
-    clean = [[render.line(cell) for cell in row] for row in rows]
-    if clean:
-        render.echo_lines(render.table(clean[:LISTED], flexible=len(clean[0]) - 2))
-    meta, whole = answer["data"]["meta"], max(total or 0, len(rows))
-    if whole > len(clean[:LISTED]):
-        click.echo(f"{len(clean[:LISTED]):,} of {whole:,}; --json has more", err=True)
-    if meta["hint"]:
-        click.echo(render.line(meta["hint"]), err=True)
-    if meta["freshness"]["state"] in ("stale", "gone"):
-        click.echo(f"{render.line(meta['freshness']['path'])} has changed: vault-kg graph index",
-                   err=True)  # fmt: skip
+def _crossed(edge: dict[str, Any] | None) -> str:
+    """Return the kind of an edge of a path, with the way in which it is crossed."""
+    if edge is None:
+        return ""
+    forward = edge["traversal_direction"] == "forward"
+    return f"{edge['kind']} →" if forward else f"← {edge['kind']}"

@@ -82,12 +82,13 @@ def print_refusal(error: VaultError) -> None:
         click.echo(f"To repeat this very request: --request-id {line(request)}", err=True)
 
 
-def table(rows: Sequence[Sequence[str]], *, flexible: int) -> Iterator[str]:
+def table(rows: Sequence[Sequence[str]], *, flexible: int, keep_end: bool = False) -> Iterator[str]:
     """Yield aligned lines of cells; on a terminal the flexible column is cut to its width.
 
     Args:
         rows: clean one-line cells; every row has as many.
         flexible: the column that may be cut; all others are shown whole.
+        keep_end: cut its cells in their middle, because their ends say most.
     """
     if not rows:
         return
@@ -96,7 +97,8 @@ def table(rows: Sequence[Sequence[str]], *, flexible: int) -> Iterator[str]:
     room = max(20, min(widths[flexible], columns() - others))
     widths[flexible] = room
     for row in rows:
-        cells = [cut(c, room) if n == flexible else c for n, c in enumerate(row)]
+        shorter = cut_inside if keep_end else cut
+        cells = [shorter(c, room) if n == flexible else c for n, c in enumerate(row)]
         padded = (c + " " * (w - width(c)) for c, w in zip(cells, widths, strict=True))
         yield "  ".join(padded).rstrip()
 
@@ -109,6 +111,16 @@ def cut(shown: str, room: int) -> str:
     while width(kept) > room - 1:
         kept = kept[:-1]
     return kept.rstrip() + "…"
+
+
+def cut_inside(shown: str, room: int) -> str:
+    """Return a text that takes at most so many columns: a little of its start, and its end."""
+    if width(shown) <= room:
+        return shown
+    start, end = shown[: room // 4], shown
+    while width(start) + width(end) > room - 1:
+        end = end[1:]
+    return f"{start}…{end}"
 
 
 def wrapped(value: Any, indent: str = "") -> str:
@@ -180,5 +192,5 @@ def _diff_line(part: str) -> str:
 def _candidate(candidate: Any) -> str:
     if not isinstance(candidate, dict):
         return line(candidate)
-    parts = (candidate.get(key) for key in ("id", "type", "title", "path"))
+    parts = (candidate.get(k) for k in ("id", "type", "title", "path", "uid", "kind", "root"))
     return "  ".join(line(part) for part in parts if part)

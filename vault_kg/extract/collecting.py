@@ -1,4 +1,4 @@
-"""Keeping the cyclic garbage collector out of the way of a long run.
+"""Keeping the cyclic garbage collector out of the way of a run.
 
 A run makes very many objects that stay, and the collector would walk all of them again and again: a
 quarter of a first index. So it rests, and between batches what is garbage is collected and what

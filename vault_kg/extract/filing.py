@@ -10,15 +10,16 @@ from __future__ import annotations
 import re
 from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from dataclasses import replace
+from typing import NamedTuple
 
-from vault_kg.extract import uids
+from vault_kg.extract import naming, uids
 from vault_kg.extract.backends.protocol import GraphBackend
-from vault_kg.extract.backends.values import EdgeId, EdgeRow, FileState, Where, edge_row
-from vault_kg.extract.model import DROP_BELOW, Edge, Extraction, Node, Reference
+from vault_kg.extract.backends.values import EdgeId, FileState, Where, edge_row
+from vault_kg.extract.joining import Ends, exchange, rows
+from vault_kg.extract.model import Edge, Extraction, Node, Reference
 from vault_kg.extract.packages import seen_from_outside
 from vault_kg.extract.protocol import SymbolIndex
-from vault_kg.extract.resolve import stub
+from vault_kg.extract.roots import Root
 
 TREE = "tree"
 """The extractor of what the folders themselves say."""
@@ -37,12 +38,23 @@ _MARKER = re.compile(r"(?:.*/)?__init__\.pyi?")
 
 _EVERY = 1 << 30
 
-_PARTS = re.compile(r"[^\W]+", re.UNICODE)
+
+class News(NamedTuple):
+    """What a file that was read is to a graph."""
+
+    is_first: bool = False
+    """Nothing is known of it."""
+    is_alone: bool = False
+    """No reference of its root was resolved yet, so that none has to be resolved again."""
+
+
+UNKNOWN = News()
 
 
 def put_file(
-    graph: GraphBackend, root: str, state: FileState, found: Extraction, partition: str | None
-) -> FileState:
+    graph: GraphBackend, root: str, state: FileState, found: Extraction, partition: str | None,
+    news: News = UNKNOWN,
+) -> FileState:  # fmt: skip
     """Bring the graph up to date with a file that was read.
 
     Args:
@@ -51,21 +63,29 @@ def put_file(
         state: what was read, without its counts.
         found: what its extractor found.
         partition: whose it is, where only some callers see it.
+        news: spares questions whose answers are known.
 
     Returns:
         The state as it was remembered.
     """
     path = state.path
-    before = graph.keys_at(root, path)
+    before = {} if news.is_first else graph.keys_at(root, path)
     own = [node for node in found.nodes if node.path == path]
     keys = graph.put_nodes(root, own, partition)
     gone = {uid: key for uid, key in before.items() if uid not in keys}
-    _note(graph, root, path, [*gone, *(keys.keys() - before.keys())], found.exports)
+    known = {} if news.is_first else graph.exports(root, path)
+    renamed = {name for name, _ in known.items() ^ found.exports.items()}
+    if renamed:
+        graph.put_exports(root, path, found.exports, naming.parts_of(found.exports))
+    if not news.is_alone:
+        _note(graph, root, path, [*gone, *(keys.keys() - before.keys())], renamed)
     _retire(graph, gone.values())
-    _put_edges(graph, root, keys, found.edges)
-    _put_references(graph, keys, found.references)
+    stated = {} if news.is_first else graph.edges_from(keys.values(), linked=False)
+    exchange(graph, stated, rows(keys, found.edges, Ends(graph, root), linked=False))
+    said = {} if news.is_first else graph.references(keys.values())
+    _put_references(graph, keys, said, found.references)
     _place(graph, root, path, own, keys, partition)
-    kept = replace(state, nodes=len(own), edges=len(found.edges))
+    kept = state._replace(nodes=len(own), edges=len(found.edges))
     graph.put_state(root, kept)
     return kept
 
@@ -74,44 +94,44 @@ def forget_files(graph: GraphBackend, root: str, paths: Collection[str]) -> None
     """Remove what files held that are gone from the tree."""
     for path in paths:
         gone = graph.keys_at(root, path)
-        _note(graph, root, path, gone, {})
+        exports = graph.exports(root, path)
+        if exports:
+            graph.put_exports(root, path, {}, ())
+        _note(graph, root, path, gone, exports)
         _retire(graph, gone.values())
     graph.forget_states(root, paths)
 
 
-def link(graph: GraphBackend, root: str, resolver: Resolver, package: str | None = None) -> int:
+def link(graph: GraphBackend, of: Root, resolver: Resolver) -> int:
     """Resolve all references that wait for it, batch by batch; returns of how many nodes.
 
     Args:
         graph: where they are kept.
-        root: the root's name.
+        of: the root.
         resolver: resolves them.
-        package: what the root is called by its own files, where it is a package.
     """
+    root = of.name
     _wake(graph, root)
     waiting = graph.waiting(root)
     if not waiting:
         return 0
-    resolve = resolver(seen_from_outside(graph.symbols(root), package))
+    resolve = resolver(seen_from_outside(graph.symbols(root), of.package))
+    ends = Ends(graph, root)
     for start in range(0, len(waiting), LINK_BATCH):
         with graph.writing():
-            _link_some(graph, root, waiting[start : start + LINK_BATCH], resolve)
+            _link_some(graph, waiting[start : start + LINK_BATCH], resolve, ends)
     return len(waiting)
 
 
 def sweep(graph: GraphBackend) -> int:
     """Remove stubs that nothing refers to, and folders that hold nothing; returns how many."""
     total = 0
-    while lone := graph.lone_stubs():
-        with graph.writing():
+    with graph.writing():
+        while lone := graph.lone_stubs():
             graph.remove_nodes(lone)
-        total += len(lone)
+            total += len(lone)
+        graph.swept()
     return total
-
-
-def names_in(reference: Reference) -> set[str]:
-    """Return every name in a reference: a change of what one of them means may change its target."""
-    return set(_PARTS.findall(f"{reference.name} {reference.module or ''}"))
 
 
 def _retire(graph: GraphBackend, keys: Collection[int]) -> None:
@@ -131,24 +151,21 @@ def _retire(graph: GraphBackend, keys: Collection[int]) -> None:
 
 
 def _note(
-    graph: GraphBackend, root: str, path: str, changed: Iterable[str], exports: Mapping[str, str]
+    graph: GraphBackend, root: str, path: str, changed: Iterable[str], renamed: Iterable[str]
 ) -> None:
-    """Note which names may mean something else now, and remember the file's exports.
+    """Note which names may mean something else now.
 
     Args:
         graph: where it is kept.
         root: the root's name.
         path: the file.
         changed: uids that are new or gone.
-        exports: what names of the file stand for now.
+        renamed: names of the file that stand for something else.
     """
-    renamed = {name for name, _ in graph.exports(root, path).items() ^ exports.items()}
-    if renamed:
-        graph.put_exports(root, path, exports, _parts_of(exports))
-    names = {name for uid in changed for name in _names_for(uid)}
+    names = {name for uid in changed for name in naming.names_for(uid)}
     if any(uid == uids.file(path) for uid in changed) and _MARKER.fullmatch(path):
         names |= _names_below(graph, root, path.rpartition("/")[0])
-    names |= {name for spelled in renamed for name in _PARTS.findall(spelled)}
+    names |= {name for spelled in renamed for name in naming.parts(spelled)}
     graph.put_changed(root, names)
 
 
@@ -165,84 +182,24 @@ def _wake(graph: GraphBackend, root: str) -> None:
         graph.wake(root, names)
 
 
-def _parts_of(exports: Mapping[str, str]) -> set[tuple[str, str]]:
-    """Return each name that a target holds, with the name that stands for it."""
-    return {
-        (part, _last(name)) for name, target in exports.items() for part in _PARTS.findall(target)
-    }
-
-
 def _names_below(graph: GraphBackend, root: str, folder: str) -> set[str]:
     """Return the names of the files in a folder, whose modules its marker gives other names."""
     rows, _ = graph.reader(None).under(folder, root, _EVERY, ("file",))
-    return {part for row in rows for part in _PARTS.findall(row.node.label)}
-
-
-def _names_for(uid: str) -> set[str]:
-    """Return the names by which references may spell what has this uid."""
-    found = uids.parse(uid)
-    if found is None:
-        return set()
-    if found.name:
-        return set(_PARTS.findall(found.name.rpartition(".")[2]))
-    return {part for piece in (found.path or "").split("/")[-2:] for part in _PARTS.findall(piece)}
-
-
-def _last(name: str) -> str:
-    parts = _PARTS.findall(name.partition("^")[0])
-    return parts[-1] if parts else name
-
-
-def _put_edges(
-    graph: GraphBackend, root: str, keys: Mapping[str, int], edges: Iterable[Edge]
-) -> None:
-    """Replace what the file alone says of the nodes that it holds."""
-    known = graph.edges_from(keys.values(), linked=False)
-    exchange(graph, known, _rows(graph, root, keys, edges, linked=False))
-
-
-def _rows(
-    graph: GraphBackend, root: str, sources: Mapping[str, int], edges: Iterable[Edge], *,
-    linked: bool,
-) -> list[EdgeRow]:  # fmt: skip
-    """Return edges between keys, the surest of those that are one; unknown targets become stubs."""
-    sure = [edge for edge in edges if edge.confidence >= DROP_BELOW and edge.source in sources]
-    others = dict.fromkeys(edge.target for edge in sure if edge.target not in sources)
-    ends = dict(sources) | graph.put_nodes(root, _stubs(others), None, stub=True)
-    best: dict[EdgeId, EdgeRow] = {}
-    for edge in sure:
-        row = edge_row(ends[edge.source], ends[edge.target], edge, linked=linked)
-        if row.id not in best or best[row.id].confidence < row.confidence:
-            best[row.id] = row
-    return list(best.values())
-
-
-def _stubs(wanted: Iterable[str]) -> list[Node]:
-    made = ((uid, stub(uid)) for uid in wanted)
-    return [node or Node(uid, "external", uid, None) for uid, node in made]
-
-
-def exchange(
-    graph: GraphBackend, known: Mapping[EdgeId, EdgeRow], wanted: Sequence[EdgeRow]
-) -> None:
-    """Replace edges by others; those that are as they were are left alone."""
-    kept = {row.id for row in wanted}
-    graph.remove_edges([row.id for row in known.values() if row.id not in kept])
-    graph.put_edges([row for row in wanted if known.get(row.id) != row])
+    return {part for row in rows for part in naming.parts(row.node.label)}
 
 
 def _put_references(
-    graph: GraphBackend, keys: Mapping[str, int], references: Iterable[Reference]
-) -> None:
+    graph: GraphBackend, keys: Mapping[str, int], known: Mapping[int, list[Reference]],
+    references: Iterable[Reference],
+) -> None:  # fmt: skip
     by_source: dict[int, list[Reference]] = defaultdict(list)
     for reference in references:
         if reference.source in keys:
             by_source[keys[reference.source]].append(reference)
-    known = graph.references(keys.values())
     changed = [key for key in keys.values() if known.get(key, []) != by_source.get(key, [])]
     if changed:
         graph.put_references(
-            {key: [(r, names_in(r)) for r in by_source.get(key, ())] for key in changed}
+            {key: [(r, naming.names_in(r)) for r in by_source.get(key, ())] for key in changed}
         )
 
 
@@ -272,15 +229,15 @@ def _place(
         child = parent
 
 
-def _link_some(graph: GraphBackend, root: str, keys: Sequence[int], resolve: Link) -> None:
+def _link_some(graph: GraphBackend, keys: Sequence[int], resolve: Link, ends: Ends) -> None:
     """Replace the edges that come from the references of some nodes."""
-    nodes = graph.reader(None).nodes(keys)
+    places = graph.places(keys)
     references = graph.references(keys)
     found: list[Edge] = []
-    for key, row in nodes.items():
+    for key, (_, path) in places.items():
         if key in references:
-            found += resolve(references[key], row.node.path or "")
-    by_uid = {row.node.uid: key for key, row in nodes.items()}
+            found += resolve(references[key], path or "")
+    sources = {uid: key for key, (uid, _) in places.items()}
     known = graph.edges_from(keys, linked=True)
-    exchange(graph, known, _rows(graph, root, by_uid, found, linked=True))
+    exchange(graph, known, rows(sources, found, ends, linked=True))
     graph.linked(keys)

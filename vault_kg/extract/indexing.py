@@ -10,25 +10,29 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
-from typing import NamedTuple
+from dataclasses import dataclass
+from typing import NamedTuple, TypeVar
 
-from vault_kg.extract import collecting, filing
+from vault_kg.extract import collecting, filing, glance
 from vault_kg.extract.backends.protocol import GraphBackend
-from vault_kg.extract.backends.values import FileState
-from vault_kg.extract.filing import Resolver
+from vault_kg.extract.backends.values import FileState, Stored
+from vault_kg.extract.filing import News, Resolver
+from vault_kg.extract.glance import Stamp, Tree
 from vault_kg.extract.protocol import Extractor
-from vault_kg.extract.reading import ExtractorFor, Known, Seen, is_fresh, look
+from vault_kg.extract.reading import ExtractorFor, Known, Seen, as_tuple, is_fresh, look
 from vault_kg.extract.roots import Root
+from vault_kg.extract.wanted import Wanted
 from vault_kg.index import readers, walk
-from vault_kg.index.walk import Listing
 from vault_kg.store import files
-from vault_kg.store.files import Stamp
 
-BATCH = 200
-"""Files that one transaction takes in."""
+BATCH = 25
+"""Files that one transaction takes in: what is found in more of them leaves the processor's caches."""
+
+AHEAD = 4
+"""So many times as many are asked of several processes at once."""
 
 _WORKER = "vault_kg.extract.worker"
+_T = TypeVar("_T")
 
 Progress = Callable[[int, int], None]
 
@@ -83,6 +87,8 @@ class Indexing:
         self._rules = rules
         self._now = now
         self._progress = progress
+        self._wanted = Wanted(root, rules.extractor_for)
+        self._is_first = False
         self.report = Report(root.name)
 
     def everything(self, *, force: bool = False) -> Report:
@@ -91,20 +97,34 @@ class Indexing:
         Args:
             force: extract also what is unchanged.
         """
-        listing = walk.walk(self._root.folder, self._is_wanted)
-        states = self._graph.states(self._root.name)
-        found = listing.files
-        self.report.unlisted = len(listing.unlisted)
-        gone = [path for path in states if path not in found and listing.complete(path)]
-        self._index(found, states, gone, force=force)
+        graph, name = self._graph, self._root.name
+        before = graph.stored(name)
+        tree = glance.tree(self._root, self._wanted, before if not force else Stored())
+        self.report.unlisted = len(tree.unlisted)
+        if tree.known:
+            self.report.listed = self.report.skipped = tree.known
+            self._link()
+            return self.report
+        states = graph.states(name)
+        self._is_first = not states
+        gone = [path for path in states if path not in tree.files and tree.complete(path)]
+        settled = self._index(tree.files, states, gone, force=force)
+        if tree.stored is not None:
+            stored = tree.stored if settled else tree.stored._replace(stamps="")
+            if stored != before:
+                with graph.writing():
+                    graph.put_stored(name, stored)
         return self.report
 
     def some(self, paths: Iterable[str], *, force: bool = False) -> Report:
         """Look at these files and folders only; what is not there any more is removed."""
         wanted = list(dict.fromkeys(paths))
         folders = [path for path in wanted if self._may_be_folder(path)]
-        tree = walk.walk(self._root.folder, self._is_wanted) if folders else Listing()
-        known = self._graph.states(self._root.name) if folders else {}
+        graph, name = self._graph, self._root.name
+        tree = Tree({})
+        if folders:
+            tree = glance.tree(self._root, self._wanted, graph.stored(name)._replace(stamps=""))
+        known = graph.states(name) if folders else {}
         self.report.unlisted = len(tree.unlisted)
         found = {p: s for p, s in tree.files.items() if _is_under(p, folders)}
         states = {p: s for p, s in known.items() if _is_under(p, folders)}
@@ -114,7 +134,7 @@ class Indexing:
             except OSError:
                 self.report.unlisted += 1  # what is known of it stays
                 continue
-            if (state := self._graph.state(self._root.name, path)) is not None:
+            if (state := graph.state(name, path)) is not None:
                 states[path] = state
             if stamp is not None:
                 found[path] = stamp
@@ -125,30 +145,32 @@ class Indexing:
     def _index(
         self, found: dict[str, Stamp], states: dict[str, FileState], gone: Sequence[str], *,
         force: bool,
-    ) -> None:  # fmt: skip
+    ) -> bool:  # fmt: skip
+        """Bring the graph up to date with files; returns whether all were as they had been read."""
         asked = list(self._stale(found, states, force=force))
         self.report.listed = len(found)
         self.report.skipped = len(found) - len(asked)
-        with (
-            collecting.between_batches()
-            if len(asked) > BATCH
-            else contextlib.nullcontext() as collect
-        ):
-            self._take_in_all(asked, collect)
-            for start in range(0, len(gone), BATCH):
+        with collecting.between_batches() as collect:
+            self._take_in_all(asked, collect if len(asked) > BATCH else None)
+            for some in _batches(gone, BATCH):
                 with self._graph.writing():
-                    filing.forget_files(self._graph, self._root.name, gone[start : start + BATCH])
+                    self._graph.doubt(self._root.name)
+                    filing.forget_files(self._graph, self._root.name, some)
             self.report.removed += len(gone)
-            self.report.linked = filing.link(
-                self._graph, self._root.name, self._rules.resolver, self._root.package
-            )
+            self._link()
+        return not asked and not gone
+
+    def _link(self) -> None:
+        self.report.linked = filing.link(self._graph, self._root, self._rules.resolver)
 
     def _take_in_all(self, asked: Sequence[_Asked], collect: Callable[[], None] | None) -> None:
         done = 0
         for batch, seen in self._looks(asked):
             with self._graph.writing():
+                self._graph.doubt(self._root.name)
                 for each in batch:
                     self._take_in(each, seen[each.path])
+            del seen  # else it is there until the next is made
             done += len(batch)
             if collect:
                 collect()
@@ -159,7 +181,7 @@ class Indexing:
         self, found: dict[str, Stamp], states: dict[str, FileState], *, force: bool
     ) -> Iterator[_Asked]:
         for path, stamp in found.items():
-            extractor = self._rules.extractor_for(path)
+            extractor = self._wanted.extractor(path[path.rfind("/") + 1 :])
             if extractor is None:
                 continue
             state = states.get(path)
@@ -169,21 +191,20 @@ class Indexing:
 
     def _looks(self, asked: Sequence[_Asked]) -> Iterator[tuple[Sequence[_Asked], dict[str, Seen]]]:
         """Yield the files of each transaction to come, with what was seen of them."""
-        batches = [asked[start : start + BATCH] for start in range(0, len(asked), BATCH)]
         if (
             self._rules.in_processes
             and len(asked) >= readers.WORTHWHILE
             and (count := readers.useful()) > 1
         ):
-            yield from self._looks_ahead(batches, count)
+            yield from self._looks_ahead(_batches(asked, AHEAD * BATCH), count)
             return
-        for batch in batches:
+        for batch in _batches(asked, BATCH):
             yield batch, {each.path: self._look(each) for each in batch}
 
     def _looks_ahead(
         self, batches: Sequence[Sequence[_Asked]], count: int
     ) -> Iterator[tuple[Sequence[_Asked], dict[str, Seen]]]:
-        with readers.Readers(self._root.folder, count, _WORKER) as pool:
+        with readers.Readers(self._root.folder, count, _WORKER, BATCH) as pool:
             questions = [[(each.path, each.known) for each in batch] for batch in batches]
             for batch, (_, seen) in zip(batches, pool.read(questions), strict=True):
                 lost = {e.path: self._look(e) for e in batch if e.path not in seen}
@@ -201,7 +222,7 @@ class Indexing:
         elif seen.outcome == "gone":
             self._forget(path, before)
         elif seen.outcome == "same" and before is not None:
-            graph.put_state(root, replace(before, stamp=seen.stamp, seen_ns=seen.seen_ns))
+            graph.put_state(root, before._replace(stamp=seen.stamp, seen_ns=seen.seen_ns))
             self.report.skipped += 1
         elif seen.found is None:
             state = before or FileState(path, by.name, by.version, seen.stamp, 0, "", "")
@@ -209,13 +230,14 @@ class Indexing:
             self.report.failed += 1
         else:
             state = FileState(path, by.name, by.version, seen.stamp, 0, seen.hash, "")
-            state = replace(self._tried(state, by, seen), problems=tuple(seen.found.errors))
-            filing.put_file(graph, root, state, seen.found, self._root.partition(path))
+            state = self._tried(state, by, seen)._replace(problems=tuple(seen.found.errors))
+            news = News(is_first=before is None, is_alone=self._is_first)
+            filing.put_file(graph, root, state, seen.found, self._root.partition(path), news)
             self.report.read += 1
 
     def _tried(self, state: FileState, by: Extractor, seen: Seen) -> FileState:
-        return replace(
-            state, extractor=by.name, version=by.version, stamp=seen.stamp, seen_ns=seen.seen_ns,
+        return state._replace(
+            extractor=by.name, version=by.version, stamp=seen.stamp, seen_ns=seen.seen_ns,
             tried=seen.hash, error=seen.error, duration_ms=seen.duration_ms, indexed_at=self._now(),
         )  # fmt: skip
 
@@ -224,23 +246,24 @@ class Indexing:
             filing.forget_files(self._graph, self._root.name, [path])
             self.report.removed += 1
 
-    def _is_wanted(self, name: str, prefix: str) -> bool:
-        return (
-            self._root.holds(prefix + name) and self._rules.extractor_for(prefix + name) is not None
-        )
-
     def _may_be_folder(self, path: str) -> bool:
         """Say whether a path is, or was, that of a folder."""
         with contextlib.suppress(OSError):
-            return self._rules.extractor_for(path) is None or (self._root.folder / path).is_dir()
+            name = path.rpartition("/")[2]
+            return self._wanted.extractor(name) is None or (self._root.folder / path).is_dir()
         return False
 
     def _stamp(self, path: str) -> Stamp | None:
         """Return the stamp of a file that belongs to the tree, or None."""
         folder, slash, name = path.rpartition("/")
-        if not self._is_wanted(name, folder + slash) or walk.ignored(self._root.folder, path):
+        if not self._wanted(name, folder + slash) or walk.ignored(self._root.folder, path):
             return None
-        return files.stamp(self._root.folder, path)
+        found = files.stamp(self._root.folder, path)
+        return None if found is None else as_tuple(found)
+
+
+def _batches(every: Sequence[_T], size: int) -> list[Sequence[_T]]:
+    return [every[start : start + size] for start in range(0, len(every), size)]
 
 
 def _is_under(path: str, folders: Iterable[str]) -> bool:

@@ -17,6 +17,6 @@ def resolver(symbols: SymbolIndex) -> Link:
 
     def link(references: Sequence[Reference], path: str) -> Iterable[Edge]:
         extractor = extractor_for(path)
-        return resolve.edges(references, extractor.name) if extractor is not None else ()
+        return resolve.edges(references, extractor.name, path) if extractor is not None else ()
 
     return link

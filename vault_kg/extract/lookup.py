@@ -21,12 +21,7 @@ class Lookup:
         """Return what a file defines by a qualified name; a class before a function."""
         key = (file, qualified)
         if key not in self._defined:
-            found = None
-            for kind in uids.SYMBOL_KINDS:
-                found = self._index.node(uids.symbol(kind, file, qualified))
-                if found is not None:
-                    break
-            self._defined[key] = found
+            self._defined[key] = self._index.first(uids.symbols(file, qualified))
         return self._defined[key]
 
     def only(self, name: str, kinds: tuple[str, ...]) -> Node | None:
@@ -57,7 +52,7 @@ class Lookup:
 
     def file(self, path: str) -> Node | None:
         """Return the node of a file, of source or a document."""
-        return self._index.node(uids.file(path)) or self._index.node(uids.document(path))
+        return self._index.first((uids.file(path), uids.document(path)))
 
     def heading(self, path: str, slug: str) -> Node | None:
         """Return a document's heading by its anchor; its level is what the document exports."""

@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import threading
 import weakref
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
+from vault_kg.errors import Unavailable
 from vault_kg.extract.backends.protocol import GraphReader
 from vault_kg.extract.backends.sqlite import SqliteBackend
 from vault_kg.operations.caller import Caller
@@ -33,6 +36,18 @@ def backend(ws: Workspace) -> SqliteBackend:
             found = _opened[ws] = SqliteBackend(path_of(ws))
             weakref.finalize(ws, found.close)
         return found
+
+
+@contextmanager
+def one_moment(ws: Workspace) -> Iterator[None]:
+    """Let the reads of a block see the graph as it is at its beginning."""
+    try:
+        graph = backend(ws)
+    except Unavailable:  # who reads is told so
+        yield
+        return
+    with graph.database.snapshot():
+        yield
 
 
 def reader(ws: Workspace, caller: Caller) -> GraphReader:

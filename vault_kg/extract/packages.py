@@ -19,6 +19,10 @@ class PackageSymbols:
         """Return the node of a uid."""
         return self._symbols.node(uid)
 
+    def first(self, uids: Sequence[str]) -> Node | None:
+        """Return the node of the first of these uids that has one."""
+        return self._symbols.first(uids)
+
     def labelled(self, label: str) -> Sequence[Node]:
         """Return the nodes of a label, those of one file in the order of the file."""
         return self._symbols.labelled(label)

@@ -43,7 +43,11 @@ class SymbolIndex(Protocol):
     """
 
     def node(self, uid: str) -> Node | None:
-        """Return the node of a uid."""
+        """Return the node of a uid, perhaps without its signature and summary."""
+        ...
+
+    def first(self, uids: Sequence[str]) -> Node | None:
+        """Return the node of the first of these uids that has one."""
         ...
 
     def labelled(self, label: str) -> Sequence[Node]:

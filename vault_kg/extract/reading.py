@@ -25,7 +25,7 @@ TRIES = 3
 """How often a file is read that changes meanwhile, before it is left for the next time."""
 
 ExtractorFor = Callable[[str], Extractor | None]
-"""Returns what reads a path, or None where nothing does."""
+"""Returns what reads a path, by the ending of its name, or None where nothing does."""
 
 
 class Known(NamedTuple):
@@ -53,12 +53,13 @@ class Seen:
     duration_ms: float = 0.0
 
 
-def is_fresh(state: FileState, stamp: Stamp, extractor: Extractor) -> bool:
-    """Say whether a file is as it was when it was read, without reading it."""
+def is_fresh(state: FileState, stamp: tuple[int, int, int, int], extractor: Extractor) -> bool:
+    """Say whether a file, which has a stamp, is as it was when it was read, without reading it."""
     return (
-        (state.extractor, state.version) == (extractor.name, extractor.version)
-        and state.stamp == as_tuple(stamp)
-        and state.seen_ns - max(stamp.mtime_ns, stamp.ctime_ns) > RACY_NS
+        state.stamp == stamp
+        and state.version == extractor.version
+        and state.extractor == extractor.name
+        and state.seen_ns - max(stamp[1], stamp[2]) > RACY_NS
     )
 
 

@@ -6,11 +6,13 @@ another one holds changes neither an edge nor a finding that somebody else sees.
 
 from __future__ import annotations
 
+import weakref
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
+from functools import cache
 from typing import Any
 
-from vault_kg.extract import filing, record_rules, touching, uids
+from vault_kg.extract import joining, record_rules, touching, uids
 from vault_kg.extract.backends.protocol import GraphBackend, GraphReader
 from vault_kg.extract.backends.values import Choice, EdgeRow, Finding, edge_row
 from vault_kg.extract.model import Edge, EdgeKind, Node, Signal
@@ -62,6 +64,30 @@ def is_fresh(ws: Workspace, graph: GraphBackend) -> bool:
     return stands == _position(ws) and ws.now() < until
 
 
+def withdrawn(ws: Workspace, graph: GraphBackend) -> frozenset[int]:
+    """Return the keys of records that are in the graph and that default reads see no more.
+
+    What holds of records holds at once: until the graph follows, these are hidden.
+    """
+    if is_fresh(ws, graph):
+        return frozenset()
+    now, stands = ws.now(), (_position(ws), graph.setting(_SETTING))
+    known = _withdrawn.get(ws)
+    if known is not None and known[0] == stands and known[1] <= now < known[2]:
+        return known[3]
+    seen = {uids.record(each) for each in graph_rows.ids(ws.database, Narrow(Filter(now)))}
+    rows, _ = graph.reader(None).select(Choice(kinds=("record",)), _EVERY)
+    found = frozenset(row.key for row in rows if row.node.uid not in seen)
+    _withdrawn[ws] = (stands, now, eligibility.holds_until(ws.database, now), found)
+    return found
+
+
+_withdrawn: weakref.WeakKeyDictionary[
+    Workspace, tuple[tuple[str, str | None], str, str, frozenset[int]]
+] = weakref.WeakKeyDictionary()
+"""What was found last: for which state and graph, from when, until when."""
+
+
 def _position(ws: Workspace) -> str:
     """Return what the records and their edges follow from, time apart."""
     vocabulary = ws.ontologies.fingerprint()
@@ -72,13 +98,13 @@ class _Records:
     """All records that take part, and what follows from each."""
 
     def __init__(self, ws: Workspace, graph: GraphBackend) -> None:
-        self._ws = ws
         self._db = ws.database
         self._graph = graph
         wanted = Filter(ws.now())
         self.rows = graph_rows.every(self._db, Narrow(wanted))
         self._by_id = {each.row.id: each for each in self.rows}
         self._readers: dict[str, GraphReader] = {}
+        self._ontology = cache(ws.ontology)
         self.findings: list[Finding] = []
 
     def edges(self) -> Iterator[tuple[Edge, int | None]]:
@@ -105,7 +131,7 @@ class _Records:
         return "/".join(sorted(every))
 
     def _from_fields(self, each: GraphRow) -> Iterator[Edge]:
-        ontology = self._ws.ontology(each.row.partition)
+        ontology = self._ontology(each.row.partition)
         page_type = each.row.type or ROOT_TYPE
         declared = ontology.fields_of(page_type) if ontology.page_type(page_type) else {}
         stated: Mapping[str, Any] = each.stated.get("fields") or {}
@@ -128,7 +154,7 @@ class _Records:
             self._find(each, "unresolved", message, "write the page, or mend the name")
         if target is None:
             return
-        ontology = self._ws.ontology(each.row.partition)
+        ontology = self._ontology(each.row.partition)
         wrong = ontology.allows_endpoints(rule.kind, each.row.type, target.row.type)
         if wrong is None:
             yield _edge(each.row.id, uids.record(target.row.id), rule.kind, rule.id)
@@ -136,7 +162,7 @@ class _Records:
             self._find(each, "wrong_endpoint", f"{rule.field}: {wrong}", "name another page")
 
     def _from_links(self, each: GraphRow) -> Iterator[Edge]:
-        ontology = self._ws.ontology(each.row.partition)
+        ontology = self._ontology(each.row.partition)
         for link in links.links_of(self._db, each.row.key):
             target = self._linked(each, link.target) if link.target else None
             if target is None or target.row.id == each.row.id or target.row.kind != "page":
@@ -249,4 +275,4 @@ def _put_edges(
             signals = tuple(dict.fromkeys((*first.signals, *row.signals)))
             row = first._replace(signals=signals, confidence=max(first.confidence, row.confidence))
         wanted[row.id] = row
-    filing.exchange(graph, graph.edges_from(keys.values(), linked=False), list(wanted.values()))
+    joining.exchange(graph, graph.edges_from(keys.values(), linked=False), list(wanted.values()))

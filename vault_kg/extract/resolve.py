@@ -7,6 +7,7 @@ A reference becomes an edge to a symbol only when exactly one fits. Otherwise it
 from __future__ import annotations
 
 from collections.abc import Iterable
+from functools import lru_cache
 from typing import Final
 
 from vault_kg.extract import uids
@@ -43,24 +44,27 @@ class Resolver:
         self._steps: dict[str, Steps] = {}
         self._tests: dict[str, bool] = {}
 
-    def edges(self, references: Iterable[Reference], extractor: str) -> list[Edge]:
+    def edges(
+        self, references: Iterable[Reference], extractor: str, path: str | None = None
+    ) -> list[Edge]:
         """Return the edges that references stand for, each (source, target, kind) once.
 
         Args:
             references: of any files.
             extractor: the name under which their edges are kept.
+            path: the file of all of them, if it is one.
         """
         kept: dict[tuple[str, str, EdgeKind], Edge] = {}
         for reference in references:
-            for edge in self._edges(reference, extractor):
+            source = path or uids.path_of(reference.source) or ""
+            for edge in self._edges(reference, extractor, source):
                 key = (edge.source, edge.target, edge.kind)
                 known = kept.get(key)
                 if known is None or known.confidence < edge.confidence:
                     kept[key] = edge
         return list(kept.values())
 
-    def _edges(self, reference: Reference, extractor: str) -> list[Edge]:
-        source = uids.path_of(reference.source) or ""
+    def _edges(self, reference: Reference, extractor: str, source: str) -> list[Edge]:
         steps = self._steps_for(source)
         if steps is None:
             return []
@@ -174,9 +178,9 @@ class Resolver:
             )
             reason = UNRESOLVED if outcome.missing else STATED
         else:
-            target = uids.external(module, name)
+            target = _external(module, name)
             reason = UNRESOLVED if outcome.missing or not module else OUTSIDE
-        signals = tuple(dict.fromkeys((*signals, reason)))
+        signals = tuple(dict.fromkeys((*signals, reason))) if signals else (reason,)
         weight = confidence(signals)
         if weight < DROP_BELOW:
             return []
@@ -191,6 +195,9 @@ class Resolver:
         if known is None:
             known = self._tests[path] = is_test_path(path)
         return known
+
+
+_external = lru_cache(maxsize=16_384)(uids.external)
 
 
 def resolve(references: Iterable[Reference], index: SymbolIndex, extractor: str) -> list[Edge]:

@@ -42,6 +42,10 @@ class SymbolTable:
         """Return the node of a uid."""
         return self._nodes.get(uid)
 
+    def first(self, uids: Sequence[str]) -> Node | None:
+        """Return the node of the first of these uids that has one."""
+        return next((node for uid in uids if (node := self._nodes.get(uid))), None)
+
     def labelled(self, label: str) -> Sequence[Node]:
         """Return the nodes of a label, those of one file in the order of the file."""
         return self._labelled.get(label, ())

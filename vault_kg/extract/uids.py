@@ -69,6 +69,12 @@ def symbol(kind: str, path: str, qualified: str) -> str:
     return f"code:{kind}:{_safe(path)}::{_name(qualified)}"
 
 
+def symbols(path: str, qualified: str) -> tuple[str, ...]:
+    """Return the uids that a qualified name of a file may have, by the order of `SYMBOL_KINDS`."""
+    tail = f"{_safe(path)}::{_name(qualified)}"
+    return tuple([f"code:{kind}:{tail}" for kind in SYMBOL_KINDS])
+
+
 def heading(path: str, slug: str, level: int, occurrence: int = 1) -> str:
     """Return the uid of a heading.
 

@@ -80,6 +80,13 @@ def count(db: Database, narrow: Narrow) -> int:
     return int(db.value(sql, values))
 
 
+def ids(db: Database, narrow: Narrow) -> set[str]:
+    """Return the ids of all wanted records."""
+    condition, values = narrow.condition()
+    sql = f"SELECT record.id FROM record LEFT JOIN stated USING (key) WHERE {condition}"
+    return {record_id for (record_id,) in db.rows(sql, values)}
+
+
 def page(
     db: Database, narrow: Narrow, limit: int, after: tuple[str, str] | None = None
 ) -> list[GraphRow]:

@@ -46,10 +46,12 @@ def useful() -> int:
 class Readers:
     """Running processes that read files of one vault; used by one thread.
 
-    `module` is what they run: it answers as this one does, perhaps with something else of a file.
+    `module` is what they run: it answers as this one does, perhaps with something else of a file;
+    `chunk` is how many files are asked of one at a time.
     """
 
-    def __init__(self, root: Path, count: int, module: str = __name__) -> None:
+    def __init__(self, root: Path, count: int, module: str = __name__, chunk: int = CHUNK) -> None:
+        self._chunk = chunk
         self._processes = [start(root, module) for _ in range(count)]
         self._free: SimpleQueue[subprocess.Popen[bytes]] = SimpleQueue()
         for process in self._processes:
@@ -89,7 +91,8 @@ class Readers:
             process.communicate()
 
     def _submit(self, batch: Sequence[Asked]) -> list[Future[bytes]]:
-        chunks = (batch[start : start + CHUNK] for start in range(0, len(batch), CHUNK))
+        size = self._chunk
+        chunks = (batch[start : start + size] for start in range(0, len(batch), size))
         return [self._threads.submit(self._ask, chunk) for chunk in chunks]
 
     def _ask(self, chunk: Sequence[Asked]) -> bytes:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import textwrap
 import warnings
 
@@ -309,3 +310,48 @@ def test_no_uid_holds_a_line_number() -> None:
 def test_a_recursive_call_is_no_loop_in_the_graph() -> None:
     found = extract("a.py", "def f(n):\n    return f(n - 1)\n")
     assert not [edge for edge in found.edges if edge.source == edge.target]
+
+
+def test_a_name_that_is_bound_again_means_at_each_line_what_it_was_bound_to() -> None:
+    source = """
+        class One:
+            def go(self): ...
+
+        class Two:
+            def go(self): ...
+
+        def run(items):
+            made = One()
+            made.go()
+            made.go()
+            made = Two()
+            made.go()
+            [made.go() for _ in items]
+    """
+    assert tree({"a.py": source}).said() >= {
+        "a.py::run calls a.py::One.go 0.9",
+        "a.py::run calls a.py::Two.go 0.9",
+    }
+
+
+def test_an_edge_has_the_line_of_the_first_of_many_uses() -> None:
+    source = "def f(): ...\n\n\ndef g():\n    f()\n    f()\n    f()\n    os.one()\n    os.one()\n"
+    found = extract("a.py", f"import os\n{source}")
+    assert [(e.line, e.kind) for e in found.edges if e.kind == "calls"] == [(6, "calls")]
+    assert [(r.line, r.name) for r in found.references if r.kind == "calls"] == [(9, "one")]
+
+
+def test_what_was_made_to_read_a_file_is_freed_without_the_collector() -> None:
+    extract("a.py", SAMPLE)
+    gc.collect()
+    gc.disable()
+    try:
+        extract("a.py", SAMPLE)
+        assert gc.collect() == 0
+    finally:
+        gc.enable()
+
+
+@pytest.mark.parametrize("content", [b"#\x80", b"x = 1\n#\x80"])
+def test_a_last_comment_that_is_not_utf_8_is_no_error(content: bytes) -> None:
+    assert extract("a.py", content).nodes[0].uid == "code:file:a.py"

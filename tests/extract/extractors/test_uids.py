@@ -33,6 +33,13 @@ def test_symbols_parse_back(path: str, name: str, kind: str) -> None:
 
 @settings(deadline=None)
 @given(HOSTILE, HOSTILE)
+def test_the_uids_that_a_name_may_have_are_those_of_each_kind(path: str, name: str) -> None:
+    made = tuple(uids.symbol(kind, path, name) for kind in uids.SYMBOL_KINDS)
+    assert uids.symbols(path, name) == made
+
+
+@settings(deadline=None)
+@given(HOSTILE, HOSTILE)
 def test_keys_and_externals_parse_back(first: str, second: str) -> None:
     assert uids.parse(uids.key(first, second)) == Uid("config", "key", first, second)
     assert uids.parse(uids.external(first, second)) == Uid("code", "external", None, second, first)

@@ -9,32 +9,12 @@ import copy
 import itertools
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
 
+from vault_kg.extract.backends.memory_graph import Graph
 from vault_kg.extract.backends.memory_reader import MemoryReader
-from vault_kg.extract.backends.values import EdgeId, EdgeRow, FileState, Finding, NodeRow
+from vault_kg.extract.backends.values import EdgeId, EdgeRow, FileState, Finding, NodeRow, Stored
 from vault_kg.extract.model import Node, Reference
 from vault_kg.extract.symbols import SymbolTable
-
-
-@dataclass
-class Graph:
-    """Everything that is stored."""
-
-    nodes: dict[int, NodeRow] = field(default_factory=dict)
-    keys: dict[tuple[str, str], int] = field(default_factory=dict)
-    """By root and uid."""
-    edges: dict[EdgeId, EdgeRow] = field(default_factory=dict)
-    states: dict[str, dict[str, FileState]] = field(default_factory=dict)
-    references: dict[int, list[Reference]] = field(default_factory=dict)
-    names: dict[int, set[str]] = field(default_factory=dict)
-    exports: dict[tuple[str, str], dict[str, str]] = field(default_factory=dict)
-    """By root and path."""
-    parts: dict[tuple[str, str], set[tuple[str, str]]] = field(default_factory=dict)
-    changed: dict[str, set[str]] = field(default_factory=dict)
-    waiting: set[int] = field(default_factory=set)
-    settings: dict[str, str] = field(default_factory=dict)
-    findings: list[Finding] = field(default_factory=list)
 
 
 class MemoryBackend:
@@ -47,9 +27,11 @@ class MemoryBackend:
         self._numbers = itertools.count(1)
         self._depth = 0
 
-    def reader(self, partitions: frozenset[str] | None) -> MemoryReader:
+    def reader(
+        self, partitions: frozenset[str] | None, hidden: frozenset[int] = frozenset()
+    ) -> MemoryReader:
         """Return the graph as a caller sees it."""
-        return MemoryReader(self.graph, partitions)
+        return MemoryReader(self.graph, partitions, hidden)
 
     @contextmanager
     def writing(self) -> Iterator[None]:
@@ -80,6 +62,7 @@ class MemoryBackend:
         self.remove_nodes([key for (name, _), key in self.graph.keys.items() if name == root])
         self.graph.states.pop(root, None)
         self.graph.changed.pop(root, None)
+        self.graph.stored.pop(root, None)
         for place in [place for place in self.graph.exports if place[0] == root]:
             del self.graph.exports[place], self.graph.parts[place]
 
@@ -100,6 +83,18 @@ class MemoryBackend:
         for path in paths:
             self.graph.states.get(root, {}).pop(path, None)
 
+    def stored(self, root: str) -> Stored:
+        """Return what was kept of a root's tree."""
+        return self.graph.stored.get(root, Stored())
+
+    def put_stored(self, root: str, stored: Stored) -> None:
+        """Keep what tells that a root's tree is the same."""
+        self.graph.stored[root] = stored
+
+    def doubt(self, root: str) -> None:
+        """Say that not all files of a root are as they were read."""
+        self.graph.stored[root] = self.stored(root)._replace(stamps="")
+
     def setting(self, name: str) -> str | None:
         """Return a remembered text."""
         return self.graph.settings.get(name)
@@ -117,6 +112,16 @@ class MemoryBackend:
             for key, row in self.graph.nodes.items()
             if row.root == root and row.node.path == path
         }
+
+    def keys(self, root: str, uids: Collection[str]) -> dict[str, int]:
+        """Return the keys of the nodes that have these uids, by uid."""
+        found = ((uid, self.graph.keys.get((root, uid))) for uid in uids)
+        return {uid: key for uid, key in found if key is not None}
+
+    def places(self, keys: Collection[int]) -> dict[int, tuple[str, str | None]]:
+        """Return the uid and the path of nodes."""
+        nodes = {key: self.graph.nodes[key].node for key in keys if key in self.graph.nodes}
+        return {key: (node.uid, node.path) for key, node in nodes.items()}
 
     def put_nodes(
         self, root: str, nodes: Sequence[Node], partition: str | None, *, stub: bool = False
@@ -159,7 +164,7 @@ class MemoryBackend:
         self.remove_edges([edge for edge in self.graph.edges if edge.source in set(keys)])
 
     def lone_stubs(self) -> list[int]:
-        """Return the stubs and folders that no edge leads to."""
+        """Return the stubs and folders that have lost their last edge, until they are removed."""
         targets = {edge.target for edge in self.graph.edges}
         sources = {edge.source for edge in self.graph.edges}
         return [
@@ -168,6 +173,9 @@ class MemoryBackend:
             if (row.stub and key not in targets)
             or (row.node.kind == "folder" and key not in sources)
         ]
+
+    def swept(self) -> None:
+        """Do nothing: each time, all are looked at."""
 
     def edges_from(self, keys: Collection[int], *, linked: bool) -> dict[EdgeId, EdgeRow]:
         """Return the edges that lead from nodes."""
@@ -190,7 +198,9 @@ class MemoryBackend:
 
     # References, and what they may mean
 
-    def put_references(self, by_node: Mapping[int, Sequence[tuple[Reference, set[str]]]]) -> None:
+    def put_references(
+        self, by_node: Mapping[int, Sequence[tuple[Reference, frozenset[str]]]]
+    ) -> None:
         """Replace the references of nodes, each with all names in it, and let them be resolved."""
         for key, found in by_node.items():
             self.graph.references[key] = [reference for reference, _ in found]

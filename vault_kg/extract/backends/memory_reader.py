@@ -9,9 +9,11 @@ from typing import TYPE_CHECKING
 from vault_kg.extract.backends.rows import searched, tokens_of
 from vault_kg.extract.backends.values import (
     Choice,
+    Crossing,
     Direction,
     EdgeRow,
     Finding,
+    Follow,
     Hop,
     Neighbour,
     NodeRow,
@@ -19,7 +21,7 @@ from vault_kg.extract.backends.values import (
 )
 
 if TYPE_CHECKING:
-    from vault_kg.extract.backends.memory import Graph
+    from vault_kg.extract.backends.memory_graph import Graph
 
 Wanted = Callable[[NodeRow], bool]
 
@@ -27,9 +29,12 @@ Wanted = Callable[[NodeRow], bool]
 class MemoryReader:
     """A `GraphReader` over what is in memory."""
 
-    def __init__(self, graph: Graph, partitions: frozenset[str] | None) -> None:
+    def __init__(
+        self, graph: Graph, partitions: frozenset[str] | None, hidden: frozenset[int]
+    ) -> None:
         self._graph = graph
         self._partitions = partitions
+        self._hidden = hidden
 
     def find(self, uid: str, root: str | None = None) -> list[NodeRow]:
         """Return the nodes of a uid: one in each root that has it."""
@@ -117,6 +122,20 @@ class MemoryReader:
                 found.append((ends[near], ends[1 - near], edge.id.kind, edge.confidence))
         return sorted(found, key=lambda each: each[:2])[:limit]
 
+    def follow(self, direction: Direction, where: Where) -> Follow:
+        """Return what follows the edges of nodes."""
+
+        def following(keys: Sequence[int]) -> Iterator[Crossing]:
+            place = {key: n for n, key in enumerate(keys)}
+            found = self.neighbours(keys, direction, where)
+            return iter(sorted(found, key=lambda each: place[each[0]]))
+
+        return following
+
+    def kind(self, sign: int | str) -> str:
+        """Return the kind of an edge that `follow` gave."""
+        return str(sign)
+
     def edges(
         self, key: int, direction: Direction, where: Where, limit: int
     ) -> tuple[list[EdgeRow], int]:
@@ -193,7 +212,8 @@ class MemoryReader:
 
     def _shows(self, row: NodeRow) -> bool:
         """Say whether a node is seen; a stub is where a file that is seen names it."""
-        if self._partitions is None or not row.stub or not self._sees(row):
+        all_seen = self._partitions is None and not self._hidden
+        if all_seen or not row.stub or not self._sees(row):
             return self._sees(row)
         named_by = (
             edge.id.source for edge in self._graph.edges.values() if edge.id.target == row.key
@@ -201,10 +221,11 @@ class MemoryReader:
         return any(self._sees(self._graph.nodes[key]) for key in named_by)
 
     def _sees(self, row: NodeRow) -> bool:
-        return self._sees_partition(row.partition)
+        return row.key not in self._hidden and self._sees_partition(row.partition)
 
     def _sees_partition(self, partition: str | None) -> bool:
-        return self._partitions is None or partition is None or partition in self._partitions
+        every = self._partitions
+        return every is None or partition is None or set(partition.split("/")) <= every
 
 
 def _hop(edge: EdgeRow) -> Hop:

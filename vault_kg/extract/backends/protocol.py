@@ -9,13 +9,14 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from typing import Protocol
 
+from vault_kg.extract.backends.tree_protocol import TreeBackend
 from vault_kg.extract.backends.values import (
     Choice,
     Direction,
     EdgeId,
     EdgeRow,
-    FileState,
     Finding,
+    Follow,
     Hop,
     Neighbour,
     NodeRow,
@@ -68,6 +69,17 @@ class GraphReader(Protocol):
         """Return what the edges from, or to, any of these nodes lead to, by the nodes' keys."""
         ...
 
+    def follow(self, direction: Direction, where: Where) -> Follow:
+        """Return what follows the edges of nodes, for a walk that may ask of many and stop early.
+
+        The edges of a node come in a stable order, by the key of the node beyond.
+        """
+        ...
+
+    def kind(self, sign: int | str) -> str:
+        """Return the kind of an edge that `follow` gave."""
+        ...
+
     def edges(
         self, key: int, direction: Direction, where: Where, limit: int
     ) -> tuple[list[EdgeRow], int]:
@@ -103,13 +115,20 @@ class GraphReader(Protocol):
         ...
 
 
-class GraphBackend(Protocol):
+class GraphBackend(TreeBackend, Protocol):
     """The graph as indexing changes it."""
 
     name: str
 
-    def reader(self, partitions: frozenset[str] | None) -> GraphReader:
-        """Return the graph as a caller sees it who sees these partitions; None is all."""
+    def reader(
+        self, partitions: frozenset[str] | None, hidden: frozenset[int] = frozenset()
+    ) -> GraphReader:
+        """Return the graph as a caller sees it.
+
+        Args:
+            partitions: what the caller sees; None is all.
+            hidden: the keys of nodes that nobody sees.
+        """
         ...
 
     def writing(self) -> AbstractContextManager[None]:
@@ -120,7 +139,7 @@ class GraphBackend(Protocol):
         """Let go of what is held."""
         ...
 
-    # Roots and files
+    # Roots
 
     def roots(self) -> list[str]:
         """Return the names of the roots that are known."""
@@ -130,34 +149,18 @@ class GraphBackend(Protocol):
         """Remove a root with all that it holds."""
         ...
 
-    def states(self, root: str) -> dict[str, FileState]:
-        """Return what was last read of each file of a root."""
-        ...
-
-    def state(self, root: str, path: str) -> FileState | None:
-        """Return what was last read of a file."""
-        ...
-
-    def put_state(self, root: str, state: FileState) -> None:
-        """Remember what was read of a file."""
-        ...
-
-    def forget_states(self, root: str, paths: Iterable[str]) -> None:
-        """Forget what was read of files."""
-        ...
-
-    def setting(self, name: str) -> str | None:
-        """Return a remembered text."""
-        ...
-
-    def put_setting(self, name: str, value: str) -> None:
-        """Remember a text."""
-        ...
-
     # Nodes and edges
 
     def keys_at(self, root: str, path: str) -> dict[str, int]:
         """Return the keys of the nodes that a file holds, by uid."""
+        ...
+
+    def keys(self, root: str, uids: Collection[str]) -> dict[str, int]:
+        """Return the keys of the nodes that have these uids, by uid."""
+        ...
+
+    def places(self, keys: Collection[int]) -> dict[int, tuple[str, str | None]]:
+        """Return the uid and the path of nodes."""
         ...
 
     def put_nodes(
@@ -179,7 +182,11 @@ class GraphBackend(Protocol):
         ...
 
     def lone_stubs(self) -> list[int]:
-        """Return the stubs and folders that no edge leads to."""
+        """Return the stubs and folders that have lost their last edge, until they are removed."""
+        ...
+
+    def swept(self) -> None:
+        """Say that no stub and no folder is without an edge."""
         ...
 
     def edges_from(self, keys: Collection[int], *, linked: bool) -> dict[EdgeId, EdgeRow]:
@@ -196,7 +203,9 @@ class GraphBackend(Protocol):
 
     # References, and what they may mean
 
-    def put_references(self, by_node: Mapping[int, Sequence[tuple[Reference, set[str]]]]) -> None:
+    def put_references(
+        self, by_node: Mapping[int, Sequence[tuple[Reference, frozenset[str]]]]
+    ) -> None:
         """Replace the references of nodes, each with all names in it, and let them be resolved."""
         ...
 

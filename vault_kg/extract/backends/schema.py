@@ -1,19 +1,25 @@
 """The tables of `graph.sqlite`. Another `VERSION` and they are dropped: all of it can be made again.
 
 An edge is stored once, in the order in which it is walked, and once more in the other direction. Its
-kind, extractor and signals are numbers of `term`, since there are few of them and many edges.
+kind, extractor and signals are numbers of `term`, since there are few of them and many edges. What
+has lost an edge is `doubtful` until it was looked whether it has others.
 """
 
 from __future__ import annotations
 
-VERSION = 4
+VERSION = 5
 
 APPLICATION_ID = 0x564B4747  # "VKGG"
 
 TABLES = """
     CREATE TABLE setting (name TEXT PRIMARY KEY, value TEXT NOT NULL) STRICT, WITHOUT ROWID;
     CREATE TABLE term (id INTEGER PRIMARY KEY, text TEXT NOT NULL UNIQUE) STRICT;
-    CREATE TABLE root (id INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE) STRICT;
+    CREATE TABLE root (
+        id      INTEGER PRIMARY KEY,
+        name    TEXT NOT NULL UNIQUE,
+        listing TEXT NOT NULL DEFAULT '',
+        stamps  TEXT NOT NULL DEFAULT ''
+    ) STRICT;
 
     CREATE TABLE file_index_state (
         root        INTEGER NOT NULL,
@@ -74,6 +80,7 @@ TABLES = """
         PRIMARY KEY (source, target, kind, extractor)
     ) STRICT, WITHOUT ROWID;
     CREATE INDEX edge_in ON edge (target, source, kind, confidence);
+    CREATE TABLE doubtful (key INTEGER PRIMARY KEY) STRICT;
 
     CREATE TABLE reference (
         source  INTEGER NOT NULL,

@@ -3,15 +3,21 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 
 from vault_kg.extract.backends import rows
+from vault_kg.extract.backends.sight import Sight
 from vault_kg.extract.backends.sqlite_files import AMONG, SqliteFiles
 from vault_kg.extract.backends.sqlite_reader import SqliteReader
 from vault_kg.extract.backends.sqlite_symbols import SqliteSymbols
 from vault_kg.extract.backends.values import EdgeId, EdgeRow, Finding
 from vault_kg.extract.model import Node
+
+_INSERT = (
+    f"INSERT INTO node (key, root, {rows.NODE_COLUMNS}) "
+    f"VALUES (?, ?{', ?' * len(rows.NODE_COLUMNS.split(', '))})"
+)
 
 
 class SqliteBackend(SqliteFiles):
@@ -19,9 +25,11 @@ class SqliteBackend(SqliteFiles):
 
     name = "sqlite"
 
-    def reader(self, partitions: frozenset[str] | None) -> SqliteReader:
+    def reader(
+        self, partitions: frozenset[str] | None, hidden: frozenset[int] = frozenset()
+    ) -> SqliteReader:
         """Return the graph as a caller sees it."""
-        return SqliteReader(self.database, self._terms, partitions)
+        return SqliteReader(self.database, self._terms, Sight(partitions, hidden))
 
     @contextmanager
     def writing(self) -> Iterator[None]:
@@ -55,23 +63,47 @@ class SqliteBackend(SqliteFiles):
             )
         )
 
+    def keys(self, root: str, uids: Collection[str]) -> dict[str, int]:
+        """Return the keys of the nodes that have these uids, by uid."""
+        return dict(
+            self.database.rows(
+                f"SELECT uid, key FROM node WHERE uid {AMONG} AND root = ?",
+                (json.dumps(list(uids)), self._root(root)),
+            )
+        )
+
+    def places(self, keys: Collection[int]) -> dict[int, tuple[str, str | None]]:
+        """Return the uid and the path of nodes."""
+        found = self.database.rows(
+            f"SELECT key, uid, path FROM node WHERE key {AMONG}", (json.dumps(list(keys)),)
+        )
+        return {key: (uid, path) for key, uid, path in found}
+
     def put_nodes(
         self, root: str, nodes: Sequence[Node], partition: str | None, *, stub: bool = False
     ) -> dict[str, int]:
         """Insert nodes, or bring those of the same uid up to date; a stub changes none."""
+        if not nodes:
+            return {}
         number = self._root(root)
         known = self._known(number, [node.uid for node in nodes])
         keys: dict[str, int] = {}
+        new: dict[int, tuple[Node, rows.Values]] = {}
+        free = int(self.database.value("SELECT max(key) FROM node") or 0) + 1
         for node in nodes:
             values = rows.node_values(node, partition, stub)
             there = known.get(node.uid)
             if there is None:
-                keys[node.uid] = self._insert(number, node, values, stub)
-                known[node.uid] = (keys[node.uid], values)
-                continue
+                there = known[node.uid] = (free, values)
+                new[free] = (node, values)
+                free += 1
+            elif not stub and there[1] != values:
+                if there[0] in new:
+                    new[there[0]] = (node, values)
+                else:
+                    self._update(there[0], node, values)
             keys[node.uid] = there[0]
-            if not stub and there[1] != values:
-                self._update(there[0], node, values)
+        self._insert(number, new, stub)
         return keys
 
     def remove_nodes(self, keys: Collection[int]) -> None:
@@ -88,6 +120,7 @@ class SqliteBackend(SqliteFiles):
         """Make nodes stubs: what they say is forgotten, what leads to them stays."""
         listed = (json.dumps(list(keys)),)
         self._forget_said(listed)
+        self._doubt((key,) for key in keys)
         self.database.execute(
             "UPDATE node SET stub = 1, path = NULL, start_line = NULL, end_line = NULL, "
             "signature = '', summary = '', roles = '', more = '', partition = NULL "
@@ -96,14 +129,17 @@ class SqliteBackend(SqliteFiles):
         )
 
     def lone_stubs(self) -> list[int]:
-        """Return the stubs and folders that no edge leads to."""
+        """Return the stubs and folders that have lost their last edge, until they are removed."""
         found = self.database.rows(
-            "SELECT key FROM node WHERE stub AND NOT EXISTS "
-            "(SELECT 1 FROM edge WHERE target = node.key) UNION ALL "
-            "SELECT key FROM node WHERE kind = 'folder' AND NOT EXISTS "
-            "(SELECT 1 FROM edge WHERE source = node.key)"
+            "SELECT key FROM doubtful JOIN node USING (key) WHERE "
+            "stub AND NOT EXISTS (SELECT 1 FROM edge WHERE target = key) OR "
+            "kind = 'folder' AND NOT EXISTS (SELECT 1 FROM edge WHERE source = key)"
         )
         return [key for (key,) in found]
+
+    def swept(self) -> None:
+        """Say that no stub and no folder is without an edge."""
+        self.database.execute("DELETE FROM doubtful")
 
     def edges_from(self, keys: Collection[int], *, linked: bool) -> dict[EdgeId, EdgeRow]:
         """Return the edges that lead from nodes."""
@@ -117,16 +153,13 @@ class SqliteBackend(SqliteFiles):
 
     def put_edges(self, edges: Iterable[EdgeRow]) -> None:
         """Insert edges, or bring those of the same identity up to date."""
-        number = self._terms.number
+        number, signals_of = self._terms.number, self._terms.signals
         self.database.executemany(
             "INSERT OR REPLACE INTO edge VALUES (?,?,?,?,?,?,?,?)",
             [
-                (
-                    edge.id.source, edge.id.target, number(edge.id.kind),
-                    number(edge.id.extractor), edge.confidence, edge.line,
-                    number(rows.signals_text(edge.signals)), int(edge.linked),
-                )
-                for edge in edges
+                (source, target, number(kind), number(extractor), confidence, line,
+                 signals_of(signals), int(linked))
+                for (source, target, kind, extractor), confidence, line, signals, linked in edges
             ],
         )  # fmt: skip
 
@@ -157,37 +190,41 @@ class SqliteBackend(SqliteFiles):
         )
         return {values[1]: (values[0], tuple(values[1:])) for values in found}
 
-    def _insert(self, root: int, node: Node, values: rows.Values, stub: bool) -> int:
-        marks = ", ".join("?" * (len(values) + 1))
-        self.database.execute(
-            f"INSERT INTO node (root, {rows.NODE_COLUMNS}) VALUES ({marks})", (root, *values)
+    def _insert(self, root: int, new: Mapping[int, tuple[Node, rows.Values]], stub: bool) -> None:
+        self.database.executemany(
+            _INSERT, [(key, root, *values) for key, (_, values) in new.items()]
         )
-        key = int(self.database.connection.last_insert_rowid())
         if not stub:
-            self._index_words(key, node)
-        return key
+            self._index_words([(key, node) for key, (node, _) in new.items()])
 
     def _update(self, key: int, node: Node, values: rows.Values) -> None:
         assignments = ", ".join(f"{name} = ?" for name in rows.NODE_COLUMNS.split(", "))
         self.database.execute(f"UPDATE node SET {assignments} WHERE key = ?", (*values, key))
         self.database.execute("DELETE FROM node_fts WHERE rowid = ?", (key,))
-        self._index_words(key, node)
+        self._index_words([(key, node)])
 
-    def _index_words(self, key: int, node: Node) -> None:
-        self.database.execute(
+    def _index_words(self, nodes: Iterable[tuple[int, Node]]) -> None:
+        self.database.executemany(
             "INSERT INTO node_fts (rowid, label, words, about) VALUES (?,?,?,?)",
-            (key, *rows.searched(node)),
+            [(key, *rows.searched(node)) for key, node in nodes],
         )
 
     def _forget_said(self, keys: tuple[str]) -> None:
         """Forget what nodes say: the edges from them, their references and words."""
+        self.database.execute(
+            f"INSERT OR IGNORE INTO doubtful SELECT target FROM edge WHERE source {AMONG}", keys
+        )
         for table, column in (
             ("edge", "source"), ("reference", "source"), ("reference_name", "source"),
             ("waiting", "source"), ("node_fts", "rowid"),
         ):  # fmt: skip
             self.database.execute(f"DELETE FROM {table} WHERE {column} {AMONG}", keys)
 
+    def _doubt(self, keys: Iterable[tuple[int]]) -> None:
+        self.database.executemany("INSERT OR IGNORE INTO doubtful VALUES (?)", keys)
+
     def _delete_edges(self, ids: Sequence[tuple[int, ...]]) -> None:
+        self._doubt({(key,) for source, target, *_ in ids for key in (source, target)})
         self.database.executemany(
             "DELETE FROM edge WHERE source = ? AND target = ? AND kind = ? AND extractor = ?", ids
         )

@@ -9,7 +9,7 @@ from pathlib import Path
 from vault_kg.extract.backends import rows
 from vault_kg.extract.backends.database import GraphDatabase
 from vault_kg.extract.backends.terms import Terms
-from vault_kg.extract.backends.values import FileState
+from vault_kg.extract.backends.values import FileState, Stored
 from vault_kg.extract.model import Reference
 
 AMONG = "IN (SELECT value FROM json_each(?))"
@@ -66,6 +66,23 @@ class SqliteFiles:
             ((number, path) for path in paths),
         )
 
+    def stored(self, root: str) -> Stored:
+        """Return what was kept of a root's tree."""
+        found = self.database.row("SELECT listing, stamps FROM root WHERE name = ?", (root,))
+        return Stored(*found) if found else Stored()
+
+    def put_stored(self, root: str, stored: Stored) -> None:
+        """Keep what tells that a root's tree is the same."""
+        self.database.execute(
+            "UPDATE root SET listing = ?, stamps = ? WHERE id = ?", (*stored, self._root(root))
+        )
+
+    def doubt(self, root: str) -> None:
+        """Say that not all files of a root are as they were read."""
+        self.database.execute(
+            "UPDATE root SET stamps = '' WHERE name = ? AND stamps <> ''", (root,)
+        )
+
     def setting(self, name: str) -> str | None:
         """Return a remembered text."""
         value: str | None = self.database.value("SELECT value FROM setting WHERE name = ?", (name,))
@@ -75,19 +92,20 @@ class SqliteFiles:
         """Remember a text."""
         self.database.execute("INSERT OR REPLACE INTO setting VALUES (?, ?)", (name, value))
 
-    def put_references(self, by_node: Mapping[int, Sequence[tuple[Reference, set[str]]]]) -> None:
+    def put_references(
+        self, by_node: Mapping[int, Sequence[tuple[Reference, frozenset[str]]]]
+    ) -> None:
         """Replace the references of nodes, each with all names in it, and let them be resolved."""
-        db, number = self.database, self._terms.number
+        db, number, signals_of = self.database, self._terms.number, self._terms.signals
         listed = (json.dumps(list(by_node)),)
         db.execute(f"DELETE FROM reference WHERE source {AMONG}", listed)
         db.execute(f"DELETE FROM reference_name WHERE source {AMONG}", listed)
         db.executemany(
             "INSERT INTO reference VALUES (?,?,?,?,?,?,?)",
             [
-                (key, n, number(r.kind), r.name, r.module, r.line,
-                 number(rows.signals_text(r.signals)))
+                (key, n, number(kind), name, module, line, signals_of(signals))
                 for key, found in by_node.items()
-                for n, (r, _) in enumerate(found)
+                for n, ((_, kind, name, module, line, signals), _) in enumerate(found)
             ],
         )  # fmt: skip
         names = {
@@ -208,5 +226,5 @@ def _state(values: Sequence[object]) -> FileState:
      problems, duration, at) = values  # fmt: skip
     return FileState(
         path, extractor, version, (size, mtime, ctime, inode), seen, content, tried, nodes, edges,  # type: ignore[arg-type]
-        error, tuple(json.loads(problems)), duration, at,  # type: ignore[arg-type]
+        error, tuple(json.loads(problems)) if problems != "[]" else (), duration, at,  # type: ignore[arg-type]
     )  # fmt: skip

@@ -4,15 +4,18 @@ from __future__ import annotations
 
 import json
 from collections.abc import Collection, Iterator, Sequence
+from itertools import islice
 from typing import Any
 
 from vault_kg.extract.backends.rows import READ_NODE, read_node
+from vault_kg.extract.backends.sight import Sight
 from vault_kg.extract.backends.terms import Terms
 from vault_kg.extract.backends.values import (
     Choice,
     Direction,
     EdgeRow,
     Finding,
+    Follow,
     Hop,
     Neighbour,
     NodeRow,
@@ -31,10 +34,10 @@ _ENDS = {"out": ("source", "target"), "in": ("target", "source")}
 class SqliteReader:
     """A `GraphReader` over the tables."""
 
-    def __init__(self, db: Database, terms: Terms, partitions: frozenset[str] | None) -> None:
+    def __init__(self, db: Database, terms: Terms, sight: Sight) -> None:
         self._db = db
         self._terms = terms
-        self._partitions = None if partitions is None else json.dumps(sorted(partitions))
+        self._sight = sight
 
     def find(self, uid: str, root: str | None = None) -> list[NodeRow]:
         """Return the nodes of a uid: one in each root that has it."""
@@ -104,13 +107,23 @@ class SqliteReader:
 
         They come in the order of the index, which costs nothing and breaks off early.
         """
+        found = islice(self.follow(direction, where)(sorted(set(keys))), limit)
+        return [(near, far, self.kind(kind), sure) for near, far, kind, sure in found]
+
+    def follow(self, direction: Direction, where: Where) -> Follow:
+        """Return what follows the edges of nodes: one statement, compiled once."""
         here, there = _ENDS[direction]
-        condition = f"{here} IN (SELECT value FROM json_each(:keys))"
-        values = {"keys": json.dumps(sorted(keys)), "limit": -1 if limit is None else limit}
-        columns = f"{here}, {there}, kind, confidence"
-        found = self._edges(columns, condition, there, where, values, "LIMIT :limit")
-        kinds = {number: self._terms.text(number) for number in {row[2] for row in found}}
-        return [(near, far, kinds[kind], sure) for near, far, kind, sure in found]
+        conditions, values = self._conditions("TRUE", there, where, {})
+        sql = (
+            f"SELECT {here}, {there}, kind, confidence FROM json_each(:keys) "
+            f"CROSS JOIN edge ON {here} = value WHERE {conditions}"
+        )
+        execute = self._db.connection.execute
+        return lambda keys: iter(execute(sql, {"keys": json.dumps(keys), **values}))
+
+    def kind(self, sign: int | str) -> str:
+        """Return the kind of an edge that `follow` gave."""
+        return self._terms.text(int(sign))
 
     def edges(
         self, key: int, direction: Direction, where: Where, limit: int
@@ -176,22 +189,23 @@ class SqliteReader:
     def every_edge(self) -> Iterator[EdgeRow]:
         """Yield all edges, also those whose ends are not there."""
         hidden = ""
-        if self._partitions is not None:
-            ends = f"SELECT 1 FROM node WHERE key IN (source, target) AND NOT {_VISIBLE}"
+        if not self._sight.all:
+            ends = (
+                f"SELECT 1 FROM node WHERE key IN (source, target) AND NOT ({self._sight.node()})"
+            )
             hidden = f" WHERE NOT EXISTS ({ends})"
         found = self._db.connection.execute(
             f"SELECT {_EDGE} FROM edge{hidden} ORDER BY source, target, kind, extractor",
-            {"partitions": self._partitions},
+            self._sight.values,
         )
         return map(self._terms.edge, found)
 
     def findings(self) -> list[Finding]:
         """Return the connections of records that should be there and are not."""
-        visible = "TRUE" if self._partitions is None else _VISIBLE
         found = self._db.rows(
-            f"SELECT code, subject, message, hint, partition FROM finding WHERE {visible} "
-            "ORDER BY code, subject, message",
-            {"partitions": self._partitions},
+            "SELECT code, subject, message, hint, partition FROM finding "
+            f"WHERE {self._sight.partition('finding')} ORDER BY code, subject, message",
+            self._sight.values,
         )
         return [Finding(*values) for values in found]
 
@@ -219,9 +233,9 @@ class SqliteReader:
         if kinds is not None:
             parts.append("node.kind IN (SELECT value FROM json_each(:kinds))")
             values["kinds"] = json.dumps(sorted(kinds))
-        if self._partitions is not None:
-            parts += [_VISIBLE, _STUB_VISIBLE]
-            values["partitions"] = self._partitions
+        if not self._sight.all:
+            parts += [self._sight.node(), self._sight.stub()]
+            values |= self._sight.values
         return " AND ".join(parts), values
 
     def _edges(
@@ -229,43 +243,36 @@ class SqliteReader:
         order: str = "",
     ) -> list[tuple[Any, ...]]:  # fmt: skip
         """Read edges whose other end (`source`, `target` or `both`) the caller sees."""
+        conditions, values = self._conditions(condition, ends, where, values)
+        return self._db.rows(f"SELECT {columns} FROM edge WHERE {conditions} {order}", values)
+
+    def _conditions(
+        self, condition: str, ends: str, where: Where, values: dict[str, Any]
+    ) -> tuple[str, dict[str, Any]]:
         parts, values = [condition], dict(values)
         if where.confidence > 0:
             parts.append("confidence >= :confidence")
             values["confidence"] = where.confidence
         if where.kinds is not None:
             parts.append(f"kind IN ({self._numbers(where.kinds)})")
-        if self._partitions is not None:
-            for end in ("source", "target") if ends == "both" else (ends,):
-                parts.append(f"EXISTS (SELECT 1 FROM node WHERE key = edge.{end} AND {_VISIBLE})")
-            values["partitions"] = self._partitions
-        return self._db.rows(f"SELECT {columns} FROM edge WHERE {' AND '.join(parts)} {order}",
-                             values)  # fmt: skip
+        if not self._sight.all:
+            parts += map(self._sight.end, ("source", "target") if ends == "both" else (ends,))
+            values |= self._sight.values
+        return " AND ".join(parts), values
 
     def _reaching(self, choice: Choice) -> str:
         assert choice.not_reached_by is not None
-        sql = (
+        return (
             "SELECT 1 FROM edge JOIN node AS caller ON caller.key = edge.source "
             "WHERE edge.target = node.key AND edge.source <> node.key "
             f"AND edge.kind IN ({self._numbers(choice.not_reached_by)}) "
-            "AND instr(' ' || caller.roles, ' ' || :caller_role) > 0"
+            "AND instr(' ' || caller.roles, ' ' || :caller_role) > 0 "
+            f"AND {self._sight.node('caller')}"
         )
-        if self._partitions is not None:
-            sql += f" AND {_VISIBLE.replace('partition', 'caller.partition', 2)}"
-        return sql
 
     def _numbers(self, kinds: Collection[str]) -> str:
         numbers = [self._terms.find(kind) for kind in sorted(kinds)]
         return ", ".join(str(number) for number in numbers if number is not None)
-
-
-_VISIBLE = "(partition IS NULL OR partition IN (SELECT value FROM json_each(:partitions)))"
-_STUB_VISIBLE = (
-    "(NOT node.stub OR EXISTS (SELECT 1 FROM edge JOIN node AS named_by "
-    "ON named_by.key = edge.source WHERE edge.target = node.key "
-    f"AND {_VISIBLE.replace('partition', 'named_by.partition', 2)}))"
-)
-"""Of what is nothing but a name in files, those names are seen that stand in a file that is."""
 
 
 def _under(path: str) -> tuple[str, dict[str, Any]]:

@@ -2,17 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
+from typing import Any, Final
 
-from vault_kg.extract.backends.rows import READ_NODE, read_node
 from vault_kg.extract.model import Node
 from vault_kg.state.database import Database
 
-_FROM = "FROM node JOIN root ON root.id = node.root WHERE node.root = ? AND NOT stub AND"
+_SEEN: Final = (
+    "SELECT uid, kind, label, path, start_line, roles FROM node WHERE root = ? AND NOT stub"
+)
+FEW: Final = 200
+"""So many questions are asked one by one in any case."""
+SHARE: Final = 12
+"""After questions about one in so many nodes, all of them are read: that takes as long."""
 
 
 class SqliteSymbols:
-    """A `SymbolIndex` over the tables. Valid until nodes change."""
+    """A `SymbolIndex` over the tables. Valid until nodes change.
+
+    Who asks little is answered from the tables; who asks much makes it read all of them once.
+    """
 
     def __init__(self, db: Database, root: int) -> None:
         self._db = db
@@ -22,23 +32,36 @@ class SqliteSymbols:
         self._exported: dict[tuple[str, str], str | None] = {}
         self._ending: dict[str, list[str]] = {}
         self._named: dict[str, list[str]] | None = None
+        self._has_all = False
+        self._by_label: dict[str, list[Node]] = defaultdict(list)
+        """Filled where everything was read."""
+        highest = db.value("SELECT max(key) FROM node") or 0
+        self._patience = FEW + int(highest) // SHARE
 
     def node(self, uid: str) -> Node | None:
-        """Return the node of a uid."""
-        if uid not in self._nodes:
-            values = self._db.row(f"{READ_NODE} {_FROM} node.uid = ?", (self._root, uid))
-            self._nodes[uid] = read_node(values).node if values else None
-        return self._nodes[uid]
+        """Return the node of a uid, without its signature and summary."""
+        return self.first((uid,))
+
+    def first(self, uids: Sequence[str]) -> Node | None:
+        """Return the node of the first of these uids that has one."""
+        nodes = self._nodes
+        if not self._has_all and any(uid not in nodes for uid in uids):
+            self._ask(uids)
+        for uid in uids:
+            if (found := nodes.get(uid)) is not None:
+                return found
+        return None
 
     def labelled(self, label: str) -> Sequence[Node]:
         """Return the nodes of a label, those of one file in the order of the file."""
-        if label not in self._labelled:
-            found = self._db.rows(
-                f"{READ_NODE} {_FROM} node.label = ? ORDER BY path, start_line, node.uid",
-                (self._root, label),
-            )
-            self._labelled[label] = [read_node(values).node for values in found]
-        return self._labelled[label]
+        found = self._labelled.get(label)
+        if found is None:
+            if self._is_tired():
+                nodes: Iterable[Node] = self._by_label.get(label, ())
+            else:
+                nodes = self._read(f"{_SEEN} AND label = ?", (self._root, label))
+            found = self._labelled[label] = sorted(nodes, key=_place)
+        return found
 
     def has_path(self, path: str) -> bool:
         """Say whether a file is part of the graph."""
@@ -56,12 +79,43 @@ class SqliteSymbols:
     def exported(self, path: str, name: str) -> str | None:
         """Return what a name of a file stands for, or None."""
         asked = path, name
-        if asked not in self._exported:
-            self._exported[asked] = self._db.value(
+        found = self._exported.get(asked)
+        if found is None and not self._has_all and asked not in self._exported:
+            found = self._exported[asked] = self._db.value(
                 "SELECT target FROM export WHERE root = ? AND path = ? AND name = ?",
                 (self._root, path, name),
             )
-        return self._exported[asked]
+            self._is_tired()
+        return found
+
+    def _ask(self, uids: Sequence[str]) -> None:
+        if self._is_tired():
+            return
+        marks = ", ".join("?" * len(uids))
+        found = self._read(f"{_SEEN} AND uid IN ({marks})", (self._root, *uids))
+        self._nodes.update(dict.fromkeys(uids))
+        self._nodes.update((node.uid, node) for node in found)
+
+    def _is_tired(self) -> bool:
+        """Count a question; with the last that is asked singly, read everything."""
+        self._patience -= 1
+        if self._patience < 0 and not self._has_all:
+            self._read_all()
+        return self._has_all
+
+    def _read_all(self) -> None:
+        self._has_all = True
+        for node in self._read(_SEEN, (self._root,)):
+            self._nodes[node.uid] = node
+            self._by_label[node.label].append(node)
+        for path, name, target in self._db.connection.execute(
+            "SELECT path, name, target FROM export WHERE root = ?", (self._root,)
+        ):
+            self._exported[path, name] = target
+
+    def _read(self, sql: str, parameters: Sequence[Any]) -> Iterable[Node]:
+        for uid, kind, label, path, start, roles in self._db.rows(sql, parameters):
+            yield Node(uid, kind, label, path, start, roles=tuple(roles.split()) if roles else ())
 
     def _by_name(self) -> dict[str, list[str]]:
         """Return the paths of all files, by the last part of each."""
@@ -73,3 +127,7 @@ class SqliteSymbols:
             ):
                 self._named.setdefault(path.rpartition("/")[2], []).append(path)
         return self._named
+
+
+def _place(node: Node) -> tuple[str, int, str]:
+    return node.path or "", node.start_line or 0, node.uid

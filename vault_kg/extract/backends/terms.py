@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from vault_kg.extract.backends.rows import read_signals
+from vault_kg.extract.backends.rows import read_signals, signals_text
 from vault_kg.extract.backends.values import EdgeId, EdgeRow
+from vault_kg.extract.model import Signal
 from vault_kg.state.database import Database
 
 
@@ -17,17 +18,25 @@ class Terms:
         self._db = db
         self._texts: dict[int, str] = {}
         self._numbers: dict[str, int] = {}
+        self._signals: dict[tuple[Signal, ...], int] = {}
 
     def forget(self) -> None:
         """Forget what is in memory: a transaction was taken back that may have given numbers."""
-        self._texts, self._numbers = {}, {}
+        self._texts, self._numbers, self._signals = {}, {}, {}
 
     def number(self, text: str) -> int:
         """Return the number of a text; a new one is given in the transaction that is open."""
-        found = self.find(text)
+        found = self._numbers.get(text) or self.find(text)
         if found is None:
             self._db.execute("INSERT INTO term (text) VALUES (?)", (text,))
             found = self._numbers[text] = int(self._db.connection.last_insert_rowid())
+        return found
+
+    def signals(self, signals: tuple[Signal, ...]) -> int:
+        """Return the number of signals as one text."""
+        found = self._signals.get(signals)
+        if found is None:
+            found = self._signals[signals] = self.number(signals_text(signals))
         return found
 
     def find(self, text: str) -> int | None:

@@ -6,8 +6,7 @@ shown.
 
 from __future__ import annotations
 
-from collections.abc import Collection
-from dataclasses import dataclass
+from collections.abc import Callable, Collection, Iterator, Sequence
 from typing import Literal, NamedTuple
 
 from vault_kg.extract.model import Edge, EdgeKind, Node, Signal
@@ -38,6 +37,13 @@ Neighbour = tuple[int, int, str, float]
 """A node, one beyond an edge of it, and the edge's kind and confidence: plain, for there are many."""
 
 
+Crossing = tuple[int, int, int | str, float]
+"""The same, with the backend's own sign of the kind, as a walk reads it."""
+
+Follow = Callable[[Sequence[int]], Iterator[Crossing]]
+"""Returns the edges of nodes, one node after the other, as they are read."""
+
+
 class EdgeId(NamedTuple):
     """What makes an edge one: nothing else of it does."""
 
@@ -57,8 +63,7 @@ class EdgeRow(NamedTuple):
     linked: bool
 
 
-@dataclass(frozen=True, slots=True)
-class FileState:
+class FileState(NamedTuple):
     """What was last read of a file: by whom, and with what success.
 
     `hash` is of the content that the graph shows, `tried` of the content that was read last: they
@@ -79,6 +84,15 @@ class FileState:
     problems: tuple[str, ...] = ()
     duration_ms: float = 0.0
     indexed_at: str = ""
+
+
+class Stored(NamedTuple):
+    """What was kept of a root's tree, to tell at a glance that it is the same."""
+
+    listing: str = ""
+    """Its folders and files."""
+    stamps: str = ""
+    """A digest of the files' stamps when all of them were as they had been read; "" for never."""
 
 
 class Finding(NamedTuple):

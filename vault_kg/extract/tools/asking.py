@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
-from typing import Any, Literal, NamedTuple
+import difflib
+import functools
+import re
+from collections.abc import Callable, Collection
+from typing import Any, Literal, NamedTuple, TypeVar
 
 from vault_kg.errors import Ambiguous, Unavailable, UnsafePath
 from vault_kg.extract import opening, queue, record_edges, roots, touching, uids, updating
@@ -13,14 +16,35 @@ from vault_kg.extract.backends.rows import tokens_of
 from vault_kg.extract.backends.values import NodeRow
 from vault_kg.extract.reading import as_tuple
 from vault_kg.extract.tools.views import Freshness, Meta
+from vault_kg.operations.base import Model, Request
 from vault_kg.operations.caller import Caller
+from vault_kg.operations.registry import operation
 from vault_kg.operations.workspace import Workspace
 from vault_kg.store import files
 
 How = Literal["direct", "path_suffix", "path_prefix", "fuzzy_fts5", "fuzzy_label"]
 
+R = TypeVar("R", bound=Request)
+
 MOST_CANDIDATES = 50
+MOST_NEAR = 5
+LEAST_ALIKE = 0.6
+"""From which ratio of `difflib` on a name is near another."""
 EMPTY = "nothing is indexed yet: graph_index, or `vault-kg graph index`"
+
+
+def reads(result: type[Model]) -> Callable[[Callable[[Workspace, R, Caller], Model]], Any]:
+    """Register a tool that only reads: all of its answer is of one moment, whatever is indexed."""
+
+    def register(tool: Callable[[Workspace, R, Caller], Model]) -> Any:
+        @functools.wraps(tool)
+        def at_one_moment(ws: Workspace, request: R, caller: Caller) -> Model:
+            with opening.one_moment(ws):
+                return tool(ws, request, caller)
+
+        return operation("read", result, toolset="code")(at_one_moment)
+
+    return register
 
 
 class Found(NamedTuple):
@@ -42,7 +66,8 @@ class Graph:
             self.backend: GraphBackend = opening.backend(ws)
         except Unavailable:
             self.backend, self.fallback = MemoryBackend(), True
-        self.reader: GraphReader = self.backend.reader(caller.partitions)
+        hidden = record_edges.withdrawn(ws, self.backend)
+        self.reader: GraphReader = self.backend.reader(caller.partitions, hidden)
 
     def find(
         self, text: str, root: str | None = None, kinds: Collection[str] | None = None,
@@ -85,9 +110,29 @@ class Graph:
             )
         return found.rows[0], found.how
 
+    def near(self, text: str) -> list[str]:
+        """Return the uids of what has a name like a text that nothing is called, the likest first."""
+        last = re.split(r"[/:#]", text.rstrip("/:#.()"))[-1].casefold()
+        names = [last.rpartition(".")[2], last]
+        if "/" in text and "::" not in text:
+            names.reverse()
+        found = [uid for name in names for uid in self._alike(name)]
+        return list(dict.fromkeys(found))[:MOST_NEAR]
+
+    def _alike(self, name: str) -> list[str]:
+        """Return the uids of what has a label like a name in small letters."""
+        half = (len(name) + 1) // 2
+        parts = {name[:half], name[-half:], *tokens_of(name)}
+        found: dict[str, set[str]] = {}
+        for part in sorted(part for part in parts if len(part) > 1):
+            for row in self.reader.like(part, None, MOST_CANDIDATES)[0]:
+                found.setdefault(row.node.label.casefold(), set()).add(row.node.uid)
+        labels = difflib.get_close_matches(name, found, MOST_NEAR, LEAST_ALIKE)
+        return [uid for label in labels for uid in sorted(found[label])]
+
     def meta(
         self, row: NodeRow | None = None, how: How | None = None, *, truncated: bool = False,
-        hint: str | None = None,
+        hint: str | None = None, near: Collection[str] = (),
     ) -> Meta:  # fmt: skip
         """Return what an answer rests on.
 
@@ -96,19 +141,21 @@ class Graph:
             how: how that was found.
             truncated: whether anything was cut.
             hint: what to do next.
+            near: uids of what may have been meant.
         """
         freshness = self.freshness(row)
         if hint is None and freshness.state in ("empty", "unindexed"):
             hint = EMPTY
         return Meta(
             backend=self.backend.name, backend_fallback=self.fallback, truncated=truncated,
-            resolved_from=how, freshness=freshness, hint=hint,
+            resolved_from=how, freshness=freshness, hint=hint, near=list(near),
         )  # fmt: skip
 
     def about(self, text: str, row: NodeRow | None, how: How | None, **more: Any) -> Meta:
         """Return what the answer about one node rests on, also where there is none."""
         if row is None and self.freshness(None).state != "empty":
             more.setdefault("hint", f"nothing is called {text!r}; graph_resolve finds by words")
+            more.setdefault("near", self.near(text))
         elif row is not None and how not in (None, "direct"):
             more.setdefault("hint", f"{text!r} was taken for {row.node.uid}")
         return self.meta(row, how, **more)

@@ -11,14 +11,13 @@ from vault_kg.extract import roots, updating
 from vault_kg.extract.backends.values import NodeRow, Where
 from vault_kg.extract.comparing import STAGED, WORKING, FileChange, files_between
 from vault_kg.extract.edge_kinds import BEHAVIOURAL
-from vault_kg.extract.tools.asking import Graph
+from vault_kg.extract.tools.asking import Graph, reads
 from vault_kg.extract.tools.impact import Reached, reached
 from vault_kg.extract.tools.views import Answer, Listed, Names
 from vault_kg.extract.walks import walk
 from vault_kg.operations.base import Line
 from vault_kg.operations.caller import Caller
 from vault_kg.operations.graph.request import GraphModel, GraphRequest
-from vault_kg.operations.registry import operation
 from vault_kg.operations.workspace import Workspace
 
 DEPTH, CONFIDENCE, VISITED = 3, 0.6, 500
@@ -80,7 +79,7 @@ class Changes(Listed):
     walk_truncated: bool
 
 
-@operation("read", Answer[Changes], toolset="code")
+@reads(Answer[Changes])
 def graph_detect_changes(ws: Workspace, request: DetectChanges, caller: Caller) -> Answer[Changes]:
     """List the symbols that differ from the last commit, and what depends on them.
 
@@ -92,7 +91,7 @@ def graph_detect_changes(ws: Workspace, request: DetectChanges, caller: Caller) 
                    analyse=request.analyze_downstream)  # fmt: skip
 
 
-@operation("read", Answer[Changes], toolset="code")
+@reads(Answer[Changes])
 def graph_diff(ws: Workspace, request: Diff, caller: Caller) -> Answer[Changes]:
     """List the symbols that differ between two commits, and what depends on them now."""
     return _answer(ws, caller, request.root, request.base, request.head, None,

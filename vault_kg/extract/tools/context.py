@@ -14,7 +14,7 @@ from vault_kg.extract.backends.values import Direction, NodeRow, Where
 from vault_kg.extract.edge_kinds import STRUCTURAL
 from vault_kg.extract.model import EdgeKind
 from vault_kg.extract.reading import MAX_BYTES
-from vault_kg.extract.tools.asking import Graph
+from vault_kg.extract.tools.asking import Graph, reads
 from vault_kg.extract.tools.views import (
     AboutOne,
     Answer,
@@ -31,7 +31,6 @@ from vault_kg.extract.tools.views import (
 from vault_kg.extract.walks import walk
 from vault_kg.operations.caller import Caller
 from vault_kg.operations.graph.request import GraphModel
-from vault_kg.operations.registry import operation
 from vault_kg.operations.workspace import Workspace
 from vault_kg.store import files
 
@@ -91,7 +90,7 @@ class ReferencesData(Listed):
     zero_from_kind_filter: bool = Field(description="There are references, of other kinds.")
 
 
-@operation("read", Answer[ContextData], toolset="code")
+@reads(Answer[ContextData])
 def graph_context(ws: Workspace, request: Context, caller: Caller) -> Answer[ContextData]:
     """Show a node with its edges by kind and direction: what it calls, who calls it, what touches it.
 
@@ -116,8 +115,9 @@ def graph_context(ws: Workspace, request: Context, caller: Caller) -> Answer[Con
         found = walk(
             graph.reader, [row.key], request.direction, kinds, request.depth, VISITED_IN_SUMMARY
         )
-        rows = graph.reader.nodes(found.keys())
-        nearby, reached = node_views(rows[key] for key in found.ways if key in rows), len(rows)
+        keys = found.keys()
+        rows = graph.reader.nodes(keys)
+        nearby, reached = node_views(rows[key] for key in keys if key in rows), len(rows)
         cut |= found.truncated
     return Answer(
         data=ContextData(
@@ -129,7 +129,7 @@ def graph_context(ws: Workspace, request: Context, caller: Caller) -> Answer[Con
     )  # fmt: skip
 
 
-@operation("read", Answer[ReferencesData], toolset="code")
+@reads(Answer[ReferencesData])
 def graph_references(ws: Workspace, request: References, caller: Caller) -> Answer[ReferencesData]:
     """List everything that refers to a node: callers, importers, subclasses, documents, records.
 

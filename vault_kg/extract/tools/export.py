@@ -9,14 +9,13 @@ from pydantic import Field
 
 from vault_kg.extract.backends.values import Choice, Hop, NodeRow, Where
 from vault_kg.extract.edge_kinds import BEHAVIOURAL, EXECUTED, STRUCTURAL
-from vault_kg.extract.tools.asking import Graph, How
+from vault_kg.extract.tools.asking import Graph, How, reads
 from vault_kg.extract.tools.context import EVERY_KIND
 from vault_kg.extract.tools.views import ROOT, Answer, Data, EdgeView, Names, NodeView, node_views
 from vault_kg.extract.walks import walk
 from vault_kg.operations.base import Line
 from vault_kg.operations.caller import Caller
 from vault_kg.operations.graph.request import GraphRequest
-from vault_kg.operations.registry import operation
 from vault_kg.operations.workspace import Workspace
 
 Format = Literal["json", "mermaid", "dot"]
@@ -51,7 +50,7 @@ class ExportData(Data):
     text: str | None = None
 
 
-@operation("read", Answer[ExportData], toolset="code")
+@reads(Answer[ExportData])
 def graph_export(ws: Workspace, request: Export, caller: Caller) -> Answer[ExportData]:
     """Export the graph, or what lies around a node, as JSON, Mermaid or DOT.
 

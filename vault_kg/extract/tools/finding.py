@@ -10,7 +10,7 @@ from vault_kg.extract.backends.rows import tokens_of
 from vault_kg.extract.backends.values import NodeRow, Where
 from vault_kg.extract.edge_kinds import STRUCTURAL
 from vault_kg.extract.model import EdgeKind
-from vault_kg.extract.tools.asking import Graph
+from vault_kg.extract.tools.asking import Graph, reads
 from vault_kg.extract.tools.semantics import similarities
 from vault_kg.extract.tools.views import (
     KINDS,
@@ -28,7 +28,6 @@ from vault_kg.extract.walks import walk
 from vault_kg.operations.base import Line
 from vault_kg.operations.caller import Caller
 from vault_kg.operations.graph.request import GraphModel, GraphRequest
-from vault_kg.operations.registry import operation
 from vault_kg.operations.workspace import Workspace
 
 LEAST_SURE = 0.4
@@ -113,7 +112,7 @@ class Searched(Listed):
     results: list[Scored]
 
 
-@operation("read", Answer[Resolved], toolset="code")
+@reads(Answer[Resolved])
 def graph_resolve(ws: Workspace, request: Resolve, caller: Caller) -> Answer[Resolved]:
     """Find the uid of a symbol, file, heading, key or record by its name.
 
@@ -134,7 +133,7 @@ def graph_resolve(ws: Workspace, request: Resolve, caller: Caller) -> Answer[Res
     return Answer(data=Resolved(results=shown, count=len(shown), total=found.total, meta=meta))
 
 
-@operation("read", Answer[Queried], toolset="code")
+@reads(Answer[Queried])
 def graph_query(ws: Workspace, request: Query, caller: Caller) -> Answer[Queried]:
     """Find nodes by the words of their label, signature and documentation, with what is around them.
 
@@ -152,7 +151,7 @@ def graph_query(ws: Workspace, request: Query, caller: Caller) -> Answer[Queried
     return Answer(data=Queried(results=hits, count=len(hits), total=total, meta=meta))
 
 
-@operation("read", Answer[Searched], toolset="code")
+@reads(Answer[Searched])
 def graph_search(ws: Workspace, request: Search, caller: Caller) -> Answer[Searched]:
     """Find nodes by words and meaning: similarity, matching words, and how much leads to them.
 

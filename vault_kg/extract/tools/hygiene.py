@@ -7,7 +7,7 @@ from collections.abc import Callable
 from vault_kg.extract.backends.values import Choice, NodeRow
 from vault_kg.extract.edge_kinds import BEHAVIOURAL, SYMBOLS
 from vault_kg.extract.extractors.nodes import is_test_path
-from vault_kg.extract.tools.asking import Graph
+from vault_kg.extract.tools.asking import Graph, reads
 from vault_kg.extract.tools.views import (
     KINDS,
     Answer,
@@ -19,7 +19,6 @@ from vault_kg.extract.tools.views import (
 )
 from vault_kg.operations.caller import Caller
 from vault_kg.operations.graph.request import GraphRequest
-from vault_kg.operations.registry import operation
 from vault_kg.operations.workspace import Workspace
 
 _EVERY = 1 << 30
@@ -39,7 +38,7 @@ class UnreachedData(Listed):
     results: list[NodeView]
 
 
-@operation("read", Answer[UnreachedData], toolset="code")
+@reads(Answer[UnreachedData])
 def graph_dead_code(ws: Workspace, request: Unreached, caller: Caller) -> Answer[UnreachedData]:
     """List functions, methods and classes that nothing in the tree refers to.
 
@@ -49,7 +48,7 @@ def graph_dead_code(ws: Workspace, request: Unreached, caller: Caller) -> Answer
     return _answer(ws, request, caller, BEHAVIOURAL, _is_called_from_outside)
 
 
-@operation("read", Answer[UnreachedData], toolset="code")
+@reads(Answer[UnreachedData])
 def graph_test_gap(ws: Workspace, request: Unreached, caller: Caller) -> Answer[UnreachedData]:
     """List functions, methods and classes that no test calls or constructs directly."""
     return _answer(ws, request, caller, frozenset({"tested_by"}), _needs_no_test)

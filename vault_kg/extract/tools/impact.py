@@ -9,7 +9,7 @@ from pydantic import Field
 
 from vault_kg.extract.backends.values import NodeRow, Where
 from vault_kg.extract.edge_kinds import STRONG, STRUCTURAL, WEAK
-from vault_kg.extract.tools.asking import Graph, How
+from vault_kg.extract.tools.asking import Graph, How, reads
 from vault_kg.extract.tools.views import (
     AboutOne,
     Answer,
@@ -21,7 +21,6 @@ from vault_kg.extract.tools.views import (
 from vault_kg.extract.walks import Step, Walk, walk
 from vault_kg.operations.caller import Caller
 from vault_kg.operations.graph.request import GraphModel
-from vault_kg.operations.registry import operation
 from vault_kg.operations.workspace import Workspace
 
 Tier = Literal["will_break", "should_review", "context"]
@@ -78,7 +77,7 @@ class ImpactData(Data):
     expanded_from: int = Field(description="Symbols in it that were walked from, 0 for itself.")
 
 
-@operation("read", Answer[ImpactData], toolset="code")
+@reads(Answer[ImpactData])
 def graph_impact(ws: Workspace, request: Impact, caller: Caller) -> Answer[ImpactData]:
     """Say what a change of a symbol or file reaches, in tiers by confidence.
 

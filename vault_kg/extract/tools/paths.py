@@ -11,7 +11,7 @@ from pydantic import Field
 from vault_kg.extract.backends.protocol import GraphReader
 from vault_kg.extract.backends.values import Direction, Hop, NodeRow, Where
 from vault_kg.extract.edge_kinds import EXECUTED
-from vault_kg.extract.tools.asking import Graph
+from vault_kg.extract.tools.asking import Graph, reads
 from vault_kg.extract.tools.views import (
     ROOT,
     Answer,
@@ -24,7 +24,6 @@ from vault_kg.extract.tools.views import (
 from vault_kg.operations.base import Line
 from vault_kg.operations.caller import Caller
 from vault_kg.operations.graph.request import GraphModel, GraphRequest
-from vault_kg.operations.registry import operation
 from vault_kg.operations.workspace import Workspace
 
 PER_LEVEL = 20_000
@@ -96,7 +95,7 @@ class TraceData(Listed):
     steps: list[TraceStep]
 
 
-@operation("read", Answer[PathData], toolset="code")
+@reads(Answer[PathData])
 def graph_path(ws: Workspace, request: Path, caller: Caller) -> Answer[PathData]:
     """Find a shortest way from one node to another, over edges in either direction.
 
@@ -141,7 +140,7 @@ def graph_path(ws: Workspace, request: Path, caller: Caller) -> Answer[PathData]
     )  # fmt: skip
 
 
-@operation("read", Answer[TraceData], toolset="code")
+@reads(Answer[TraceData])
 def graph_trace(ws: Workspace, request: Trace, caller: Caller) -> Answer[TraceData]:
     """Follow the calls from an entry on, depth first in the order of the lines.
 

@@ -13,12 +13,11 @@ from vault_kg.extract import roots
 from vault_kg.extract.backends.values import EdgeRow, NodeRow, Where
 from vault_kg.extract.edge_kinds import BEHAVIOURAL
 from vault_kg.extract.reading import MAX_BYTES
-from vault_kg.extract.tools.asking import Graph
+from vault_kg.extract.tools.asking import Graph, reads
 from vault_kg.extract.tools.views import AboutOne, Answer, Data, NodeView, node_view
 from vault_kg.operations.base import Name
 from vault_kg.operations.caller import Caller
 from vault_kg.operations.graph.request import GraphModel
-from vault_kg.operations.registry import operation
 from vault_kg.operations.workspace import Workspace
 from vault_kg.store import files
 
@@ -73,7 +72,7 @@ class RenameData(Data):
     risk: Literal["low", "high"]
 
 
-@operation("read", Answer[RenameData], toolset="code")
+@reads(Answer[RenameData])
 def graph_rename_plan(ws: Workspace, request: RenamePlan, caller: Caller) -> Answer[RenameData]:
     """List every place that a rename of a symbol has to touch, without changing anything.
 

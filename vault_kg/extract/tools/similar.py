@@ -8,7 +8,7 @@ from pydantic import Field
 
 from vault_kg.extract.backends.rows import tokens_of, words_of
 from vault_kg.extract.backends.values import NodeRow
-from vault_kg.extract.tools.asking import Graph
+from vault_kg.extract.tools.asking import Graph, reads
 from vault_kg.extract.tools.semantics import similarities, text_of
 from vault_kg.extract.tools.views import (
     AboutOne,
@@ -20,7 +20,6 @@ from vault_kg.extract.tools.views import (
     node_view,
 )
 from vault_kg.operations.caller import Caller
-from vault_kg.operations.registry import operation
 from vault_kg.operations.workspace import Workspace
 
 POOL = 200
@@ -48,7 +47,7 @@ class SimilarData(Listed):
     results: list[Alike]
 
 
-@operation("read", Answer[SimilarData], toolset="code")
+@reads(Answer[SimilarData])
 def graph_similar(ws: Workspace, request: Similar, caller: Caller) -> Answer[SimilarData]:
     """Find nodes of the same kind that are alike: perhaps the same thing written twice.
 

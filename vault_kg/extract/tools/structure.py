@@ -9,12 +9,11 @@ from pydantic import Field
 from vault_kg.extract import networks
 from vault_kg.extract.backends.rows import tokens_of
 from vault_kg.extract.edge_kinds import BEHAVIOURAL, EXECUTED
-from vault_kg.extract.tools.asking import Graph
+from vault_kg.extract.tools.asking import Graph, reads
 from vault_kg.extract.tools.views import Answer, Listed, NodeView, Top, node_view, node_views
 from vault_kg.operations.base import Line
 from vault_kg.operations.caller import Caller
 from vault_kg.operations.graph.request import GraphModel, GraphRequest
-from vault_kg.operations.registry import operation
 from vault_kg.operations.workspace import Workspace
 
 SEEDS = 50
@@ -97,7 +96,7 @@ class CyclesData(Listed):
     cycles: list[Cycle]
 
 
-@operation("read", Answer[CommunitiesData], toolset="code")
+@reads(Answer[CommunitiesData])
 def graph_communities(
     ws: Workspace, request: Communities, caller: Caller
 ) -> Answer[CommunitiesData]:
@@ -113,7 +112,7 @@ def graph_communities(
     )
 
 
-@operation("read", Answer[RankedData], toolset="code")
+@reads(Answer[RankedData])
 def graph_centrality(ws: Workspace, request: Centrality, caller: Caller) -> Answer[RankedData]:
     """List the nodes with most behavioural edges, or on most shortest paths (betweenness)."""
     graph = Graph(ws, caller)
@@ -125,7 +124,7 @@ def graph_centrality(ws: Workspace, request: Centrality, caller: Caller) -> Answ
     return _ranked(graph, values, request.kind, request.top, cut)
 
 
-@operation("read", Answer[RankedData], toolset="code")
+@reads(Answer[RankedData])
 def graph_ranking(ws: Workspace, request: Ranking, caller: Caller) -> Answer[RankedData]:
     """Rank nodes by PageRank over behavioural edges, personalised by what a query finds."""
     graph = Graph(ws, caller)
@@ -142,7 +141,7 @@ def graph_ranking(ws: Workspace, request: Ranking, caller: Caller) -> Answer[Ran
     return _ranked(graph, values, request.kind, request.top, cut)
 
 
-@operation("read", Answer[CyclesData], toolset="code")
+@reads(Answer[CyclesData])
 def graph_cycles(ws: Workspace, request: Cycles, caller: Caller) -> Answer[CyclesData]:
     """List files that import one another in a circle, or functions that call one another in one."""
     graph = Graph(ws, caller)

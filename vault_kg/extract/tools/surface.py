@@ -11,7 +11,7 @@ from pydantic import Field
 from vault_kg.extract.backends.values import Choice, NodeRow
 from vault_kg.extract.edge_kinds import EXECUTED
 from vault_kg.extract.extractors.nodes import is_test_path
-from vault_kg.extract.tools.asking import Graph
+from vault_kg.extract.tools.asking import Graph, reads
 from vault_kg.extract.tools.views import (
     Answer,
     Data,
@@ -23,7 +23,6 @@ from vault_kg.extract.tools.views import (
 from vault_kg.operations.base import Line
 from vault_kg.operations.caller import Caller
 from vault_kg.operations.graph.request import GraphModel, GraphRequest
-from vault_kg.operations.registry import operation
 from vault_kg.operations.workspace import Workspace
 
 PER_BUCKET = 200
@@ -100,7 +99,7 @@ class EntrypointsData(Listed):
     results: list[Entrypoint]
 
 
-@operation("read", Answer[ContractsData], toolset="code")
+@reads(Answer[ContractsData])
 def graph_contracts(ws: Workspace, request: Contracts, caller: Caller) -> Answer[ContractsData]:
     """List what the tree offers outside: HTTP routes, MCP tools, events, by kind with their handler."""
     graph = Graph(ws, caller)
@@ -124,7 +123,7 @@ def graph_contracts(ws: Workspace, request: Contracts, caller: Caller) -> Answer
     return Answer(data=ContractsData(buckets=buckets, total=total, meta=meta))
 
 
-@operation("read", Answer[EntrypointsData], toolset="code")
+@reads(Answer[EntrypointsData])
 def graph_entrypoints(
     ws: Workspace, request: Entrypoints, caller: Caller
 ) -> Answer[EntrypointsData]:

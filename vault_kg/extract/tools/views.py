@@ -40,6 +40,9 @@ class Meta(GraphModel):
     ) = None
     freshness: Freshness
     hint: str | None = Field(None, description="What to do where the answer is empty or uncertain.")
+    near: list[str] = Field(
+        default_factory=list, description="Uids with a similar name, where nothing has the name."
+    )
 
 
 class Data(GraphModel):

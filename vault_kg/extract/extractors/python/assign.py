@@ -79,6 +79,8 @@ class Assignments(Declarations):
 
     def _stored(self, scope: Scope, target: ast.expr) -> None:
         """Note what stands inside a target: the object of an attribute, the index of an item."""
+        if target.__class__ is ast.Name:
+            return
         for part in ast.walk(target):
             if isinstance(part, ast.Attribute):
                 self.expressions.collect(scope, part.value)

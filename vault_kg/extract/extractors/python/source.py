@@ -34,10 +34,13 @@ def parse(content: bytes) -> ast.Module:
 
 
 def encoding_of(content: bytes) -> str:
-    """Return the encoding that the file declares, UTF-8 if none."""
-    if not content.isascii():
+    """Return the encoding that a file declares which the parser took, UTF-8 if none."""
+    if content.isascii():
+        return "ascii"
+    try:
         return tokenize.detect_encoding(io.BytesIO(content).readline)[0]
-    return "ascii"
+    except SyntaxError:  # the parser minds no comment in the last line that is not UTF-8
+        return "utf-8"
 
 
 class Lines:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final
 from vault_kg.extract.extractors.python.paths import path_of
 from vault_kg.extract.extractors.python.values import bind_items, bind_target, opaque
 from vault_kg.extract.extractors.scoping.file import FileScopes
-from vault_kg.extract.extractors.scoping.scopes import Scope, Use
+from vault_kg.extract.extractors.scoping.scopes import Scope
 
 if TYPE_CHECKING:
     from vault_kg.extract.model import EdgeKind
@@ -46,7 +46,8 @@ class Expressions:
 
     def collect(self, scope: Scope, *nodes: ast.expr | None) -> None:
         """Note the uses in expressions, and in all that stands inside them."""
-        self._collect(scope, [node for node in nodes if node is not None])
+        stack = list(nodes) if None not in nodes else [node for node in nodes if node is not None]
+        self._collect(scope, stack)  # type: ignore[arg-type]
         while self._waiting:
             inner, expressions = self._waiting.pop()
             self._collect(inner, expressions)
@@ -59,7 +60,7 @@ class Expressions:
             if isinstance(part, ast.Name | ast.Attribute):
                 found = path_of(part)
                 if found:
-                    scope.uses.append(Use(*found, kind, part.lineno))
+                    scope.uses.append((*found, kind, part.lineno))
             elif isinstance(part, ast.Constant):
                 if isinstance(part.value, str) and len(part.value) <= 500:
                     stack.extend(_parsed(part.value, part.lineno))
@@ -73,7 +74,7 @@ class Expressions:
             kind = node.__class__
             if kind is ast.Name:
                 if not scope.hides(node.id):  # type: ignore[attr-defined]
-                    uses.append(Use(node.id, "", "references", node.lineno))  # type: ignore[attr-defined]
+                    uses.append((node.id, "", "references", node.lineno))  # type: ignore[attr-defined]
             elif kind is ast.Constant:
                 self._string(scope, node)  # type: ignore[arg-type]
             elif kind is ast.Attribute:
@@ -104,26 +105,26 @@ class Expressions:
         if found is None:
             stack.append(node.value)
             return
-        scope.uses.append(Use(*found, kind, node.lineno))
+        scope.uses.append((*found, kind, node.lineno))
         _inner(node, stack)
 
     def _call(self, scope: Scope, node: ast.Call, stack: list[ast.expr]) -> None:
         func = node.func
         kind = func.__class__
         if kind is ast.Name:
-            scope.uses.append(Use(func.id, "", "calls", node.lineno))  # type: ignore[attr-defined]
+            scope.uses.append((func.id, "", "calls", node.lineno))  # type: ignore[attr-defined]
         elif kind is ast.Attribute:
             found = path_of(func)
             if found is not None:
-                scope.uses.append(Use(*found, "calls", func.end_lineno or node.lineno))
+                scope.uses.append((*found, "calls", func.end_lineno or node.lineno))
                 _inner(func, stack)
             else:
-                scope.uses.append(Use("", "." + func.attr, "calls", func.end_lineno or 0))  # type: ignore[attr-defined]
+                scope.uses.append(("", "." + func.attr, "calls", func.end_lineno or 0))  # type: ignore[attr-defined]
                 stack.append(func.value)  # type: ignore[attr-defined]
         else:
             found = path_of(func)
             if found is not None:
-                scope.uses.append(Use(*found, "calls", node.lineno))
+                scope.uses.append((*found, "calls", node.lineno))
             stack.append(func)
         for argument in node.args:
             self._handed(scope, argument, stack)
@@ -135,7 +136,7 @@ class Expressions:
         kind = node.__class__
         if kind is ast.Name:
             if not scope.hides(node.id):  # type: ignore[attr-defined]
-                scope.uses.append(Use(node.id, "", "dispatches", node.lineno))  # type: ignore[attr-defined]
+                scope.uses.append((node.id, "", "dispatches", node.lineno))  # type: ignore[attr-defined]
         elif kind is ast.Attribute:
             self._attribute(scope, node, "dispatches", stack)  # type: ignore[arg-type]
         else:

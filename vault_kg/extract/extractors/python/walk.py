@@ -26,17 +26,6 @@ class Walker(Assignments):
     def __init__(self, tree: ast.Module, found: FileScopes, symbols: PythonSymbols) -> None:
         super().__init__(found, symbols)
         self.has_main = False
-        self._handlers: dict[type[ast.stmt], Callable[[Scope, Any, bool], list[ast.stmt]]] = {
-            ast.If: self._if,
-            ast.For: self._for,
-            ast.AsyncFor: self._for,
-            ast.While: self._while,
-            ast.With: self._with,
-            ast.AsyncWith: self._with,
-            ast.Try: self._try,
-            ast.TryStar: self._try,
-            ast.Match: self._match,
-        }
         self._enter(found.module, tree.body)
         while self._bodies:
             self._statements(*self._bodies.popleft())
@@ -52,8 +41,8 @@ class Walker(Assignments):
                 self._assign(scope, statement, sure)  # type: ignore[arg-type]
             elif kind is ast.Return:
                 self._return(scope, statement)  # type: ignore[arg-type]
-            elif kind in self._handlers:
-                inner = self._handlers[kind](scope, statement, sure)
+            elif kind in _HANDLERS:
+                inner = _HANDLERS[kind](self, scope, statement, sure)
                 stack.extend([(part, False) for part in reversed(inner)])
             else:
                 self._simple(scope, statement, sure)
@@ -153,6 +142,20 @@ class Walker(Assignments):
             )
         elif part.name:
             scope.bind(part.name, opaque(part.lineno, sure=False))
+
+
+_HANDLERS: Final[dict[type[ast.stmt], Callable[[Walker, Scope, Any, bool], list[ast.stmt]]]] = {
+    ast.If: Walker._if,
+    ast.For: Walker._for,
+    ast.AsyncFor: Walker._for,
+    ast.While: Walker._while,
+    ast.With: Walker._with,
+    ast.AsyncWith: Walker._with,
+    ast.Try: Walker._try,
+    ast.TryStar: Walker._try,
+    ast.Match: Walker._match,
+}
+"""Of each statement that holds others: takes it in, and returns these."""
 
 
 def _caught(found: tuple[str, str] | None, line: int) -> Binding:

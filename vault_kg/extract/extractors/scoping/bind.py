@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from vault_kg.extract import uids
 from vault_kg.extract.confidence import (
     REBOUND,
     SAME_FILE,
@@ -13,7 +12,7 @@ from vault_kg.extract.confidence import (
 )
 from vault_kg.extract.extractors.scoping.evaluate import Evaluator, Found, Place
 from vault_kg.extract.extractors.scoping.file import FileScopes
-from vault_kg.extract.extractors.scoping.scopes import Scope, Use
+from vault_kg.extract.extractors.scoping.scopes import Scope
 from vault_kg.extract.kinds import COMMON_METHODS, kind_for
 from vault_kg.extract.model import Edge, EdgeKind, Reference, Signal
 
@@ -33,8 +32,8 @@ class Binder:
     def run(self) -> None:
         """Lead back every use of the file."""
         for scope in self._found.scopes:
-            for use in scope.uses:
-                self._use(scope, use)
+            if scope.uses:
+                self._uses(scope)
         for scope, text, line in self._found.strings:
             module, _, name = text.partition(":") if ":" in text else text.rpartition(".")
             self._refer(Reference(scope.uid, "references", name, module, line, (STRING,)))
@@ -47,26 +46,39 @@ class Binder:
                     )
                 )
 
-    def _use(self, scope: Scope, use: Use) -> None:
-        root, path, kind, line = use
-        if not root:
-            self._by_name(scope, path, line)
-            return
+    def _uses(self, scope: Scope) -> None:
+        """Lead back the uses of a scope, those that mean the same once.
+
+        Only where a scope binds a name several times does it matter at which line it is used.
+        """
+        bindings = scope.bindings
+        done: set[tuple[str, str, EdgeKind]] = set()
+        for root, path, kind, line in scope.uses:
+            if not root:
+                self._by_name(scope, path, line)
+                continue
+            use = root, path, kind
+            if use not in done:
+                if len(bindings.get(root, ())) < 2:
+                    done.add(use)
+                self._use(scope, root, path, kind, line)
+
+    def _use(self, scope: Scope, root: str, path: str, kind: EdgeKind, line: int) -> None:
         found = self._evaluator.find(scope, root, path, line)
         holder = found.holder
         if holder is not None and (holder.parent is None or holder.is_class):
-            self._variable(scope, holder, use)
+            self._variable(scope, holder, root, line)
         for place in found.places:
             self._place(scope, place, kind, line)
         if kind == "calls" and not found.places:
-            self._unknown(scope, use, found)
+            self._unknown(scope, root, path, line, found)
 
-    def _unknown(self, scope: Scope, use: Use, found: Found) -> None:
-        if use.path:
+    def _unknown(self, scope: Scope, root: str, path: str, line: int, found: Found) -> None:
+        if path:
             if found.bound and found.holder is not None:
-                self._by_name(scope, use.path, use.line)
+                self._by_name(scope, path, line)
         elif not found.bound:
-            self._refer(Reference(scope.uid, "calls", use.root, None, use.line, (UNRESOLVED,)))
+            self._refer(Reference(scope.uid, "calls", root, None, line, (UNRESOLVED,)))
 
     def _by_name(self, scope: Scope, path: str, line: int) -> None:
         """Refer to a method of an unknown object by its name alone."""
@@ -74,11 +86,11 @@ class Binder:
         if name.isidentifier() and name not in COMMON_METHODS:
             self._refer(Reference(scope.uid, "calls", name, None, line, (SAME_NAME,)))
 
-    def _variable(self, scope: Scope, holder: Scope, use: Use) -> None:
+    def _variable(self, scope: Scope, holder: Scope, root: str, line: int) -> None:
         """Note that a variable of the module or of a class is read."""
-        qualified = holder.inside(use.root)
+        qualified = holder.inside(root)
         if self._definitions.kinds.get(qualified) == "variable":
-            self._edge(scope.uid, qualified, "reads", use.line, (SAME_FILE,))
+            self._edge(scope.uid, qualified, "reads", line, (SAME_FILE,))
 
     def _place(self, scope: Scope, place: Place, kind: EdgeKind, line: int) -> None:
         if kind != "calls" and place.path.endswith(("()", "[]")):
@@ -99,7 +111,7 @@ class Binder:
         self, source: str, qualified: str, kind: EdgeKind, line: int, signals: tuple[Signal, ...]
     ) -> None:
         target_kind = self._definitions.kinds[qualified]
-        target = uids.symbol(target_kind, self._definitions.path, qualified)
+        target = self._definitions.uid(target_kind, qualified)
         if target == source:
             return
         kind = kind_for(kind, target_kind)

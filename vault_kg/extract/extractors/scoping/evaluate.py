@@ -69,10 +69,10 @@ class Evaluator:
         if len(bindings) == 1:
             binding = bindings[0]
             if binding.origin == "opaque" or binding.origin == "nothing":
-                return Found([], bound=True, holder=holder)
-            return Found(self._through(holder, binding, path, depth), bound=True, holder=holder)
+                return Found([], True, holder)
+            return Found(self._through(holder, binding, path, depth), True, holder)
         live = _live(bindings, line) if holder is scope else _last(bindings)
-        return Found(self._any_of(holder, live, path, depth), bound=True, holder=holder)
+        return Found(self._any_of(holder, live, path, depth), True, holder)
 
     def _any_of(self, holder: Scope, bindings: list[Binding], path: str, depth: int) -> list[Place]:
         unknown = False
@@ -90,27 +90,28 @@ class Evaluator:
             return list(tables.values())
         places = list(options.values())
         if len(places) > 1:
-            places = [p._replace(signals=(*p.signals, ONE_OF_SEVERAL)) for p in places]
+            places = _because(places, (ONE_OF_SEVERAL,))
         elif unknown:
-            places = [p._replace(signals=(*p.signals, REBOUND)) for p in places]
+            places = _because(places, (REBOUND,))
         return places + list(tables.values())
 
     def _through(self, holder: Scope, binding: Binding, path: str, depth: int) -> list[Place]:
         """Return where one binding leads."""
-        reason = (binding.signal,) if binding.signal else ()
-        match binding.origin:
+        origin, module, root, start, line, _, signal, many = binding
+        reason = (signal,) if signal else ()
+        match origin:
             case "symbol":
-                return [Place("", binding.path + path, reason)]
+                return [Place("", start + path, reason)]
             case "import":
-                joined = binding.path + path if binding.path else path.removeprefix(".")
-                return [Place(binding.module, joined, (IMPORTED,))]
+                joined = start + path if start else path.removeprefix(".")
+                return [Place(module, joined, (IMPORTED,))]
             case "choice":
                 taken = _taken(path)
                 if taken is None:
                     return []
                 path, reason = taken, (DISPATCH_TABLE,)
             case "value":
-                if binding.many:
+                if many:
                     taken = _taken(path)
                     if taken is None:
                         return []
@@ -119,10 +120,17 @@ class Evaluator:
                 return []
         if depth >= _MAX_DEPTH or len(path) > _MAX_PATH:
             return []
-        inner = self.find(holder, binding.root, binding.path + path, binding.line, depth + 1)
-        if binding.signal is None and binding.path.endswith("()") and path:
+        inner = self.find(holder, root, start + path, line, depth + 1)
+        if signal is None and path and start.endswith("()"):
             reason = (*reason, RETURNED)
-        return [p._replace(signals=(*p.signals, *reason)) for p in inner.places]
+        return _because(inner.places, reason)
+
+
+def _because(places: list[Place], reason: tuple[Signal, ...]) -> list[Place]:
+    """Return places with further reasons to doubt them."""
+    if not reason or not places:
+        return places
+    return [Place(module, path, (*signals, *reason)) for module, path, signals in places]
 
 
 def _live(bindings: list[Binding], line: int) -> list[Binding]:

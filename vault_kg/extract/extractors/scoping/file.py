@@ -49,6 +49,7 @@ class Definitions:
         self.kinds: dict[str, NodeKind] = {}
         """Kind of each qualified name, the first that was defined."""
         self._nodes = nodes
+        self._uids: dict[tuple[str, str], str] = {}
 
     def add(self, node: Node, qualified: str, parent: str) -> None:
         """Take in a definition that another node contains."""
@@ -57,7 +58,10 @@ class Definitions:
 
     def uid(self, kind: NodeKind, qualified: str) -> str:
         """Return the uid of a definition of this file."""
-        return uids.symbol(kind, self.path, qualified)
+        found = self._uids.get((kind, qualified))
+        if found is None:
+            found = self._uids[kind, qualified] = uids.symbol(kind, self.path, qualified)
+        return found
 
 
 class FileScopes:

@@ -64,7 +64,8 @@ class Scope:
         self.receiver: str | None = None
         """Name of the first parameter, if this is a method that has one."""
         self.bindings: dict[str, list[Binding]] = {}
-        self.uses: list[Use] = []
+        self.uses: list[Use | tuple[str, str, EdgeKind, int]] = []
+        """Many: a walk that knows their order may put plain tuples."""
         self.globals: set[str] = set()
         self.returns: list[tuple[str, str] | None] = []
         """Paths of the expressions that a function returns, None for those that have none."""
