@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from contextlib import suppress
 from typing import Any, ClassVar, NamedTuple
 
@@ -11,7 +12,7 @@ from textual.screen import Screen
 from textual.widgets import ContentSwitcher, Footer, Input, Tab, Tabs, TextArea
 
 from tui import keys, themes
-from tui.asking import ask
+from tui.asking import READS, ask
 from tui.commands import Commands, Records
 from tui.desk import Desk
 from tui.places import shelf
@@ -23,7 +24,13 @@ ROOMY = 100
 """From how many columns on the bar is drawn with gaps."""
 
 PULSE = 1.0
-"""Seconds between two looks at the journal's position."""
+"""Seconds between two looks at the journal's position, at least."""
+
+REST = 4.0
+"""The pause after a look, and what it had read again, is so many times as long as that took."""
+
+LONGEST_REST = 15.0
+"""Seconds after which a look is due, however long the last one took."""
 
 
 class Home(Screen[None]):
@@ -121,6 +128,8 @@ class ReviewApp(App[None]):
     ENABLE_COMMAND_PALETTE = True
     CSS = """
     Screen { background: $background; }
+    ModalScreen { background: $background 60%; }
+    JumpScreen { background: transparent; }
     Toast { max-width: 70; }
     * { border-title-color: $foreground; border-subtitle-color: $foreground 70%; }
     """
@@ -137,6 +146,8 @@ class ReviewApp(App[None]):
         self._notice = notice
         self._seen: Pulse | None = None
         self._is_away = False
+        self._looked_at = 0.0
+        self._looks = 0
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:  # noqa: ARG002
         """Leave letters and digits to what is typed into, and questions to their answer.
@@ -144,6 +155,8 @@ class ReviewApp(App[None]):
         The keys of everywhere go first (they are handled before the next key is read, so that what
         is typed right after `/` is searched for); here they step back.
         """
+        if action == "jump":
+            return not self.screen.is_modal
         if action not in ("go", "help", "quit"):
             return True
         return not isinstance(self.focused, Input | TextArea) and not self.screen.is_modal
@@ -159,7 +172,6 @@ class ReviewApp(App[None]):
         self.theme = themes.NIGHT.name
         if self._notice:
             self.notify(block(self._notice), markup=False, timeout=8)
-        self.set_interval(PULSE, self._look)
         self.call_after_refresh(self._look)
 
     def on_unmount(self) -> None:
@@ -185,6 +197,13 @@ class ReviewApp(App[None]):
         if not isinstance(self.screen, HelpScreen):
             self.push_screen(HelpScreen(getattr(self.screen, "own_keys", "")))
 
+    def action_jump(self) -> None:
+        """Show a letter over every part of the screen, and go to the one that is pressed."""
+        from tui.screens import jump
+
+        screen = self.screen
+        self.push_screen(jump.JumpScreen(jump.spots(screen)), lambda part: jump.go_to(screen, part))
+
     def action_refresh(self) -> None:
         """Read again what is shown."""
         refresh = getattr(self.screen, "refresh_place", None)
@@ -198,23 +217,40 @@ class ReviewApp(App[None]):
         self.theme = names[(at + 1) % len(names)]
 
     def _look(self) -> None:
+        if not self.screen_stack:
+            return  # it is being closed
+        self._looked_at = time.monotonic()
         watched = getattr(self.screen, "watched", None)
         ask(self, lambda desk: _pulse(desk, watched), self._felt, group="pulse",
             otherwise=self._unavailable)  # fmt: skip
 
     def _felt(self, pulse: Pulse) -> None:
-        self.desk.start()  # now that what is shown first was read
         before, self._seen, self._is_away = self._seen, pulse, False
+        self._looks += 1
         if before is None or before.waiting != pulse.waiting:
             self.home.draw_bar(pulse.waiting)
-        if before is None or before.moved(pulse) or getattr(self.screen, "is_live", False):
+        is_live = getattr(self.screen, "is_live", False)
+        if self._looks == 1:
+            pass  # all is being read for the first time; what it missed shows at the second look
+        elif self._looks == 2 or before is None or before.moved(pulse) or is_live:
             self.action_refresh()
+        self._rest()
+
+    def _rest(self) -> None:
+        """Look again after a pause, which begins when nothing is read any more."""
+        cost = time.monotonic() - self._looked_at
+        reading = any(w.group in READS and not w.is_finished for w in self.workers)
+        if reading and cost < LONGEST_REST:
+            self.set_timer(PULSE / 10, self._rest)
+            return
+        self.desk.start()  # now that what is shown first was read
+        self.set_timer(min(max(PULSE, REST * cost), LONGEST_REST), self._look)
 
     def _unavailable(self, error: VaultError) -> None:
-        self.desk.start()
         if not self._is_away:
             self._is_away, self._seen = True, None
             self.notify(block(error.message), title=error.code, severity="error", markup=False)
+        self._rest()
 
 
 class Pulse(NamedTuple):

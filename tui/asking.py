@@ -21,6 +21,9 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 
+READS = frozenset({"read", "count", "names", "file", "head"})
+"""The groups of questions by which what is shown is read again."""
+
 
 def desk_of(node: DOMNode) -> Desk:
     """Return the vault that the app shows."""

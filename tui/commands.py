@@ -59,9 +59,9 @@ class Records(Provider):
         """Offer the records found."""
         try:
             found = await desk_of(self.screen).ask(
-                lambda d: d.call("knowledge_search", query=query, mode="text", limit=MOST_RECORDS)[
-                    "hits"
-                ]
+                lambda d: d.call(
+                    "knowledge_search", query=query, asTyped=True, mode="text", limit=MOST_RECORDS
+                )["hits"]
             )
         except VaultError:
             return

@@ -52,6 +52,7 @@ KEYS: dict[str, tuple[Key, ...]] = {
         ),
         Key("slash", "go('search')", "Search", "Search the vault"),
         Key("question_mark", "help", "Help", "Show every key, and find one by typing"),
+        Key("ctrl+o", "jump", "Jump", "Go to a part of the screen by its letter", footer=False),
         Key("ctrl+p", "command_palette", "Commands", "Find a command or a record", footer=False),
         Key("f5", "refresh", "Refresh", "Read again what is shown", footer=False),
         Key("ctrl+t", "next_theme", "Theme", "Use the next theme", footer=False),
@@ -71,7 +72,7 @@ KEYS: dict[str, tuple[Key, ...]] = {
         Key("backspace", "back", "Back", "Go back to where you came from", footer=False),
     ),
     "record": (
-        Key("right_square_bracket,l", "next_tab", "Next part", "Show the next part", footer=False),
+        Key("right_square_bracket,l", "next_tab", "Part", "Show the next part"),
         Key(
             "left_square_bracket,h",
             "previous_tab",
@@ -91,9 +92,7 @@ KEYS: dict[str, tuple[Key, ...]] = {
             footer=False,
         ),
     ),
-    "history": (
-        Key("d", "toggle_sides", "Side by side", "Show the difference in one or two columns"),
-    ),
+    "history": (Key("d", "toggle_sides", "Side", "Show the difference in one or two columns"),),
     "conflict": (
         Key("d", "choose('keep_disk')", "Keep disk", "Keep the file as it is on disk"),
         Key("p", "choose('apply_proposed')", "Apply proposed", "Write what was proposed"),
@@ -126,8 +125,20 @@ KEYS: dict[str, tuple[Key, ...]] = {
     "request": (
         Key("ctrl+s", "hand_over", "Copy and keep", "Copy the request, and keep it as a file"),
     ),
+    "lists": (Key("tab", "app.focus_next", "Other list", "Go to the other list"),),
+    "filter": (
+        Key("enter,down", "leave", "To the list", "Go from the filter to the list"),
+        Key("escape", "clear", "No filter", "Take the filter away, and go to the list"),
+    ),
     "search": (
-        Key("escape", "leave", "To the hits", "Go from the words to the hits", footer=False),
+        Key("escape", "leave", "To the hits", "Go from the words to the hits"),
+        Key(
+            "enter",
+            "enter_hits",
+            "To the hits",
+            "Go to the hits, where there are any",
+            footer=False,
+        ),
         Key("down", "leave", "To the hits", "Go from the words to the hits", footer=False),
         Key("ctrl+r", "historical", "History too", "Search replaced and merged records too"),
     ),
@@ -139,16 +150,15 @@ KEYS: dict[str, tuple[Key, ...]] = {
             "Lifecycle",
             "Show active, unresolved, superseded, withdrawn, merged or all",
         ),
-        Key("tab", "app.focus_next", "Tree/list", "Go between the tree and the list", footer=False),
+        Key("tab", "app.focus_next", "Tree/list", "Go between the tree and the list"),
     ),
     "issues": (
         Key("e", "edit", "Edit", "Open the file in $EDITOR, at the line"),
         Key("r", "retry", "Retry Git", "Try again to commit what waits for Git"),
         Key("s", "restore", "Restore", "Bring a deleted record's file back"),
-        Key(
-            "tab", "app.focus_next", "Issues/journal", "Go between issues and journal", footer=False
-        ),
+        Key("tab", "app.focus_next", "Journal", "Go between issues and journal"),
     ),
+    "jump": (Key("escape", "cancel", "Cancel", "Stay where you were"),),
     "prompt": (Key("escape", "cancel", "Cancel", "Change nothing"),),
 }
 
@@ -162,9 +172,12 @@ TITLES = {
     "candidate": "On two pages that may be one",
     "facts": "On an issue",
     "request": "Handing over a request",
+    "lists": "Where there are two lists",
+    "filter": "In the filter of Browse",
     "search": "Searching",
     "browse": "Browsing",
     "issues": "On issues",
+    "jump": "While letters stand over the parts",
     "prompt": "In a question",
 }
 

@@ -7,16 +7,24 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from textual.content import Content
+from textual.message import Message
 from textual.widgets import OptionList
 from textual.widgets.option_list import Option
 
 from tui import keys
 from tui.asking import ask
 from tui.desk import Desk
+from tui.readers import whole
+
+FIRST = 40
+"""Items that are read before anything is drawn: more than most windows show."""
 
 PAGE = 100
 MOST = 1_000
+"""So many items are read again at most; those after them are fetched as they are come to."""
+
 NEAR = 20
+"""So many items before the last one the next page is fetched."""
 
 
 @dataclass(frozen=True)
@@ -44,6 +52,18 @@ Reader = Callable[[Desk, str | None, int], Page]
 
 class Listing(OptionList):
     """A list of items, read page by page; reading again keeps the cursor on its item."""
+
+    class Read(Message):
+        """A list was read, and shows it."""
+
+        def __init__(self, listing: Listing) -> None:
+            super().__init__()
+            self.listing = listing
+
+        @property
+        def control(self) -> Listing:
+            """The list."""
+            return self.listing
 
     BINDINGS = keys.bindings("list")
     DEFAULT_CSS = """
@@ -76,15 +96,15 @@ class Listing(OptionList):
         """Show another list, from its start."""
         self.reader = reader
         self.border_subtitle = "reading…"
-        ask(self, lambda desk: reader(desk, None, PAGE), self._start_over)
+        ask(self, lambda desk: reader(desk, None, FIRST), self._start_over)
 
     def read_again(self) -> None:
         """Read what is shown again; the cursor stays on its item, and the view where it is."""
         reader = self.reader
-        if reader is None:
-            return
-        wanted = min(MOST, max(PAGE, self.option_count))
-        ask(self, lambda desk: reader(desk, None, wanted), self._replace)
+        if reader is None or (self.highlighted or 0) >= MOST:
+            return  # so far down the cursor would lose its item
+        wanted = min(MOST, max(FIRST, self.option_count))
+        ask(self, lambda desk: whole(reader, desk, wanted), self._replace)
 
     @property
     def chosen(self) -> Any:
@@ -95,10 +115,23 @@ class Listing(OptionList):
     def on_resize(self) -> None:
         """Keep the cursor in view."""
         self.scroll_to_highlight()
+        self._fetch_in_time()
 
-    def on_option_list_option_highlighted(self, event: OptionList.OptionHighlighted) -> None:
+    def watch_scroll_y(self, old_value: float, new_value: float) -> None:
+        """Fetch the next page in time, as the mouse moves what is shown without the cursor."""
+        super().watch_scroll_y(old_value, new_value)
+        self._fetch_in_time()
+
+    def on_option_list_option_highlighted(self) -> None:
         """Fetch the next page in time."""
-        if self._cursor and event.option_index >= self.option_count - NEAR:
+        self._fetch_in_time()
+
+    def _fetch_in_time(self) -> None:
+        if self._cursor is None or not self.is_on_screen:
+            return
+        lines = self.virtual_size.height / max(1, self.option_count)
+        last_shown = (self.scroll_y + self.size.height) / max(1.0, lines)
+        if max(last_shown, self.highlighted or 0) >= self.option_count - NEAR:
             self._read_more()
 
     def _read_more(self) -> None:
@@ -110,6 +143,7 @@ class Listing(OptionList):
 
     def _start_over(self, page: Page) -> None:
         self._fill(page)
+        self.call_after_refresh(self._fetch_in_time)
         if page.items:
             self.highlighted = 0
 
@@ -119,8 +153,10 @@ class Listing(OptionList):
         index, offset = self.highlighted or 0, self._row_of_cursor()
         if self._unchanged(page):
             self._note(page)
+            self._fetch_in_time()
             return
         self._fill(page)
+        self.call_after_refresh(self._fetch_in_time)
         if not page.items:
             return
         if kept is not None and kept in self.values:
@@ -145,6 +181,7 @@ class Listing(OptionList):
 
     def _add(self, page: Page) -> None:
         self._append(page)
+        self.call_after_refresh(self._fetch_in_time)
 
     def _append(self, page: Page) -> None:
         """Add items; a key that is there already, as of a record in two files, gets a number."""
@@ -166,7 +203,9 @@ class Listing(OptionList):
         count = f"{have:,} of {total:,}" if total is not None and total > have else f"{have:,}"
         if page.cursor and total is None:
             count += "+"
-        self.border_subtitle = page.note or (count if have else self.empty)
+        nothing = "reading…" if page.cursor else self.empty
+        self.border_subtitle = page.note or (count if have else nothing)
+        self.post_message(self.Read(self))
 
     def _row_of_cursor(self) -> int | None:
         if self.highlighted is None:

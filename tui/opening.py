@@ -81,7 +81,7 @@ def _screen(value: Any) -> Screen[Any] | None:
     from tui.screens.candidate import CandidateScreen
     from tui.screens.conflict import ConflictScreen
     from tui.screens.facts import entry_screen, finding_screen, type_screen
-    from tui.screens.owed import chore_screen, debt_screen
+    from tui.screens.owed import DebtScreen, chore_screen
     from tui.screens.record import RecordScreen
     from tui.screens.session import SessionScreen
     from tui.screens.source import SourceScreen
@@ -108,7 +108,7 @@ def _screen(value: Any) -> Screen[Any] | None:
         case ToSession():
             return SessionScreen(value.id)
         case ToDebt():
-            return debt_screen(value.graph)
+            return DebtScreen(value.graph)
         case ToChore():
             return chore_screen(value.chore)
     return None

@@ -266,3 +266,56 @@ def test_the_first_alternative_is_the_closest_to_what_was_typed() -> None:
 
 def test_the_same_text_is_the_same_query() -> None:
     assert parse_query("a b") == parse_query("a b") == Query("a b", ("a", "b"))
+
+
+def finds_typed(table: apsw.Connection, text: str, query: str) -> bool:
+    """Say whether what was typed so far finds a text."""
+    match = to_match(parse_query(query, as_typed=True))
+    table.execute("DELETE FROM t")
+    table.execute("INSERT INTO t VALUES (?,?)", index_text(text))
+    return match is not None and bool(
+        list(table.execute("SELECT rowid FROM t WHERE t MATCH ?", (match,)))
+    )
+
+
+@pytest.mark.parametrize(
+    "word",
+    ["happiness", "house", "business", "running", "relational", "categories", "generalisation",
+     "Lovelace", "Übergang", "Бернулли", "vault-kg", "src/main.rs", "v1.2.3"],
+)  # fmt: skip
+def test_every_beginning_of_a_word_finds_it(table: apsw.Connection, word: str) -> None:
+    missed = [
+        word[:end] for end in range(3, len(word) + 1)
+        if word[end - 1].isalnum() and not finds_typed(table, f"On {word} here.", word[:end])
+    ]  # fmt: skip
+    assert not missed
+
+
+@pytest.mark.parametrize(
+    ("text", "typed"),
+    [
+        ("an hour", "hous"),  # whose stem by itself would be `hou`
+        ("a plan", "planet"),
+        ("Lovelace", "lovel "),  # a space ends the word
+        ("Lovelace", '"lovel"'),
+        ("Lovelace", "lovel notes"),  # only the last one
+        ("Lovelace", "lo"),
+        ("Lovelace", "-lovel"),
+    ],
+)
+def test_what_is_not_half_typed_finds_no_longer_word(
+    table: apsw.Connection, text: str, typed: str
+) -> None:
+    assert not finds_typed(table, text, typed)
+
+
+def test_a_half_word_changes_nothing_for_scripts_without_spaces() -> None:
+    for text in ("東京都", "한국어", "ภาษาไทย"):
+        assert to_match(parse_query(text, as_typed=True)) == to_match(parse_query(text))
+
+
+@given(st.text(max_size=40))
+def test_what_is_being_typed_is_never_a_syntax_error(table: apsw.Connection, text: str) -> None:
+    match = to_match(parse_query(text, as_typed=True))
+    if match is not None:
+        list(table.execute("SELECT rowid FROM t WHERE t MATCH ?", (match,)))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shutil
 import statistics
+import subprocess
 import threading
 import time
 from collections.abc import Iterator
@@ -59,6 +60,12 @@ def box(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[VaultBox]:
     made = VaultBox(tmp_path / "vault")
     yield made
     made.ws.close()
+
+
+@pytest.fixture(autouse=True, params=["here", "apart"])
+def _where(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Watch in this process, and in one of its own as where there are many folders."""
+    monkeypatch.setattr(watching, "FEW_FOLDERS", 1 << 30 if request.param == "here" else -1)
 
 
 @contextmanager
@@ -182,12 +189,63 @@ def test_where_nothing_can_be_watched_the_vault_is_scanned_at_intervals(
     def refuse(*_: object, **__: object) -> None:
         raise OSError("OS file watch limit reached")
 
-    monkeypatch.setattr(watching, "watch_files", refuse)
+    monkeypatch.setattr(watching.watched, "watch_files", refuse)
+    monkeypatch.setattr(watching.watched, "_start", refuse)
     monkeypatch.setattr(watching, "SCAN_SECONDS", 0.05)
     with watched(box) as seen:
         box.put("later.md", "# Later\n")
         seen.until(lambda: seen.hash("later.md"))
         assert "looked at every" in seen.trouble[0]
+
+
+def test_where_the_process_that_watches_ends_the_vault_is_scanned_at_intervals(
+    box: VaultBox, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    started = []
+    start = watching.watched._start
+
+    def noted(root: Path) -> subprocess.Popen[str]:
+        started.append(start(root))
+        return started[0]
+
+    monkeypatch.setattr(watching, "FEW_FOLDERS", -1)
+    monkeypatch.setattr(watching.watched, "_start", noted)
+    monkeypatch.setattr(watching, "SCAN_SECONDS", 0.05)
+    with watched(box) as seen:
+        started[0].kill()
+        seen.until(lambda: seen.trouble)
+        assert "has ended" in seen.trouble[0]
+        box.put("later.md", "# Later\n")
+        seen.until(lambda: seen.hash("later.md"))
+
+
+def test_scans_at_intervals_rest_the_longer_the_longer_they_take(
+    box: VaultBox, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse(*_: object, **__: object) -> None:
+        raise OSError("OS file watch limit reached")
+
+    scans, scan = [], box.ws.scan
+
+    def slow(progress: object = None, *, aside: bool = False) -> object:
+        scans.append(time.monotonic())
+        time.sleep(0.1)
+        return scan()
+
+    monkeypatch.setattr(watching.watched, "watch_files", refuse)
+    monkeypatch.setattr(watching.watched, "_start", refuse)
+    monkeypatch.setattr(watching, "SCAN_SECONDS", 0.01)
+    monkeypatch.setattr(box.ws, "scan", slow)
+    with watched(box) as seen:
+        seen.until(lambda: len(scans) > 2)
+        assert min(b - a for a, b in zip(scans, scans[1:], strict=False)) > 0.9
+
+
+def test_the_process_that_watches_ends_with_the_one_that_reads(box: VaultBox) -> None:
+    process = watching.watched._start(box.root)
+    assert process.stdout is not None
+    process.stdout.close()
+    assert process.wait(PATIENCE) is not None
 
 
 def test_a_save_is_searchable_soon_after_the_system_reports_it(box: VaultBox) -> None:

@@ -35,7 +35,7 @@ def test_the_palette_runs_commands_and_opens_records(small: VaultBox) -> None:
     async def flow(stage: Stage) -> None:
         await stage.see("Recent")
         await stage.press("ctrl+p")
-        await stage.type("analytical")
+        await stage.type("analyti")
         await stage.see("Analytical Engine  (page Project)")
         await stage.press("down", "enter")
         await stage.see("A mill and a store.")

@@ -81,6 +81,51 @@ def test_pages_closed_while_they_are_read_take_no_answer(vault: VaultBox) -> Non
     play(vault.root, flow)
 
 
+class TardyDesk(Desk):
+    """A vault of which a look takes longer than the pause between two looks."""
+
+    def call(self, name: str, /, **arguments: Any) -> dict[str, Any]:
+        if name in ("knowledge_conflicts", "knowledge_activity"):
+            time.sleep(0.7)
+        return super().call(name, **arguments)
+
+
+def test_looks_that_take_long_are_not_overtaken_by_the_next_one(vault: VaultBox) -> None:
+    vault.page("Ada")
+
+    async def flow(stage: Stage) -> None:
+        await stage.see("saved page  Ada")
+        vault.page("Written by somebody else")
+        await stage.see("Written by somebody else")
+
+    play(vault.root, flow, desk=TardyDesk(vault.root))
+
+
+class CountingDesk(Desk):
+    """Counts the looks at a vault, each of which takes a moment."""
+
+    looks = 0
+
+    def call(self, name: str, /, **arguments: Any) -> dict[str, Any]:
+        if name == "knowledge_activity" and arguments.get("limit") == 1:
+            time.sleep(0.5)
+            self.looks += 1
+        return super().call(name, **arguments)
+
+
+def test_looks_rest_the_longer_the_longer_they_take(vault: VaultBox) -> None:
+    desk = CountingDesk(vault.root)
+
+    async def flow(stage: Stage) -> None:
+        await stage.press("7")
+        await stage.see("Bug")
+        before = desk.looks
+        await asyncio.sleep(5)
+        assert desk.looks - before <= 3
+
+    play(vault.root, flow, desk=desk)
+
+
 class SlowDesk(Desk):
     """A vault of which every read takes two seconds."""
 
@@ -118,12 +163,72 @@ def test_a_long_list_is_fetched_as_the_cursor_comes_near_its_end(vault: VaultBox
 
     async def flow(stage: Stage) -> None:
         await stage.press("4")
-        await stage.see("100 of 130")
+        await stage.see("40 of 130")
         listing = stage.app.screen.query_one("#records", Listing)
         listing.focus()
         await stage.press("G")
         await stage.until(lambda: listing.option_count == 130)
         await stage.press("G")
         await stage.see("n129")
+
+    play(vault.root, flow)
+
+
+def test_the_mouse_wheel_fetches_more_too(vault: VaultBox) -> None:
+    for n in range(130):
+        vault.put(f"notes/n{n:03}.md", f"# Note {n:03}\n")
+    vault.scan()
+
+    async def flow(stage: Stage) -> None:
+        await stage.press("4")
+        await stage.see("40 of 130")
+        listing = stage.app.screen.query_one("#records", Listing)
+        while listing.option_count < 130:
+            listing.scroll_down(animate=False)
+            await stage.pilot.pause(0.001)
+        assert listing.highlighted in (None, 0)
+
+    play(vault.root, flow)
+
+
+def test_a_list_that_is_read_again_keeps_all_its_pages(vault: VaultBox) -> None:
+    ada = vault.page("Ada", body="Words 0.\n")
+    for n in range(1, 25):
+        vault.change(ada, body=f"Words {n}.\n")
+
+    async def flow(stage: Stage) -> None:
+        from tui.opening import ToRecord, open_value
+
+        open_value(stage.app, ToRecord(ada, "history"))
+        await stage.see("revision 25")
+        revisions = stage.app.screen.query_one("#revisions", Listing)
+        await stage.until(lambda: stage.app.focused is revisions)
+        await stage.press("G")
+        await stage.until(lambda: revisions.option_count == 25)
+        await stage.press("G")
+        vault.change(ada, body="Words of somebody else.\n")
+        await stage.until(lambda: revisions.option_count == 26)
+        assert revisions.chosen["revision"] == 1
+
+    play(vault.root, flow)
+
+
+def test_far_down_a_long_list_the_cursor_stays_too(vault: VaultBox) -> None:
+    for n in range(1_100):
+        vault.put(f"notes/n{n:04}.md", f"Note {n}.\n")
+    vault.scan()
+
+    async def flow(stage: Stage) -> None:
+        await stage.press("4")
+        await stage.see("of 1,100")
+        listing = stage.app.screen.query_one("#records", Listing)
+        listing.focus()
+        while listing.option_count < 1_100:
+            await stage.press("G")
+        await stage.press("G")
+        await stage.see("n1099")
+        listing.read_again()
+        await stage.settle()
+        assert listing.chosen.id == "doc:file:notes/n1099.md"
 
     play(vault.root, flow)

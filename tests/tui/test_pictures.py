@@ -68,6 +68,7 @@ STEPS = {
     "session": Step("sessions", "enter", ("UPDATE", "Back it up daily")),
     "committed": Step("sessions", "tab enter", ("✓ committed", "ADD")),
     "help": Step("recent", "?", ("type to filter", "Everywhere")),
+    "jump": Step("browse", "ctrl+o", (" a ", " s ", " d ")),
     "palette": Step("recent", "ctrl+p", ("Recent: what was accepted lately",)),
 }
 

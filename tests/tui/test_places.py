@@ -69,6 +69,66 @@ def test_search_finds_while_typing_and_says_why(small: VaultBox) -> None:
     play(small.root, flow)
 
 
+def test_a_half_typed_word_finds_by_its_passage(small: VaultBox) -> None:
+    async def flow(stage: Stage) -> None:
+        await stage.press("slash")
+        await stage.type("mil")
+        await stage.see("Analytical Engine", "words: mil", "A mill and a store.", "1 hit")
+
+    play(small.root, flow)
+
+
+def test_a_letter_or_two_list_the_titles_that_hold_them_page_by_page(vault: VaultBox) -> None:
+    for n in range(130):
+        vault.put(f"notes/weft {n:03}.md", "Of looms.\n")
+    vault.scan()
+
+    async def flow(stage: Stage) -> None:
+        await stage.press("slash")
+        await stage.type("we")
+        await stage.see("no hits; 130 titles with it")
+        await stage.press("escape")
+        hits = stage.app.screen.query_one("#hits")
+        for count in (40, 130):
+            await stage.until(lambda c=count: hits.option_count >= c)
+            await stage.press("G")
+        await stage.see("weft 129")
+
+    play(vault.root, flow)
+
+
+def test_enter_goes_to_the_hits_only_where_there_are_any(small: VaultBox) -> None:
+    async def flow(stage: Stage) -> None:
+        await stage.press("slash")
+        await stage.type("qqqq")
+        await stage.see("no hits")
+        await stage.press("enter", *["backspace"] * 4)
+        await stage.type("mill")
+        await stage.see("1 hit")
+        await stage.press("enter", "enter")
+        await stage.see("A mill and a store.", "revision 1")
+
+    play(small.root, flow)
+
+
+def test_the_filter_is_left_downwards_and_taken_away_by_escape(small: VaultBox) -> None:
+    async def flow(stage: Stage) -> None:
+        await stage.press("4")
+        await stage.see("Analytical Engine")
+        await stage.press("f")
+        await stage.see("To the list", "esc No filter")
+        await stage.type("lovel")
+        await stage.until(lambda: "Analytical Engine" not in stage.text)
+        await stage.press("down")
+        await stage.until(lambda: stage.app.focused.id == "records")
+        await stage.press("f", "escape")
+        await stage.see("Analytical Engine")
+        await stage.press("2")
+        await stage.see("nothing waits for you")
+
+    play(small.root, flow)
+
+
 def test_search_can_look_into_history(small: VaultBox) -> None:
     claim = small.claim(small.page("Charles"), "Charles was born in 1792.")
     small.correct(claim, small.claim_values(small.lookup("Charles"), "Charles was born in 1791."))

@@ -9,6 +9,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tui import diff, editor, merging, plain
+from tui.listing import Item, Page, Reader
+from tui.plain import content
+from tui.readers import in_turn, whole
 
 TEXTS = st.lists(st.sampled_from(["a", "b", "c", "d", ""]), max_size=8).map("\n".join)
 
@@ -75,3 +78,38 @@ def test_what_is_cut_says_so() -> None:
 
 def test_stacked_marks_are_cut() -> None:
     assert len(plain.reveal("a" + "\u0301" * 1_000)) < 12
+
+
+def numbers(first: int, last: int, page: int) -> Reader:
+    """Return what reads the numbers of a range, so many at a time."""
+
+    def read(_: object, cursor: str | None, limit: int) -> Page:
+        start = int(cursor or first)
+        end = min(last, start + min(limit, page))
+        items = [Item(str(n), content(str(n))) for n in range(start, end)]
+        return Page(items, last - first, str(end) if end < last else None)
+
+    return read
+
+
+@given(
+    st.lists(st.tuples(st.integers(0, 7), st.integers(1, 4)), min_size=1, max_size=4),
+    st.integers(1, 30),
+)
+def test_lists_that_are_read_in_turn_are_one_list(
+    parts: list[tuple[int, int]], wanted: int
+) -> None:
+    starts = [sum(size for size, _ in parts[:n]) for n in range(len(parts))]
+    reader = in_turn(
+        *(numbers(at, at + size, page) for at, (size, page) in zip(starts, parts, strict=True))
+    )
+    total = sum(size for size, _ in parts)
+    every, cursor, first = [], None, True
+    while first or cursor is not None:
+        page, first = reader(None, cursor, 2), False  # type: ignore[arg-type]
+        every += [int(item.key) for item in page.items]
+        cursor = page.cursor
+    assert every == list(range(total))
+    again = whole(reader, None, wanted)  # type: ignore[arg-type]
+    assert [int(item.key) for item in again.items] == every[: max(wanted, len(again.items))]
+    assert len(again.items) >= min(wanted, total)

@@ -77,6 +77,21 @@ def test_why_a_record_is_not_eligible_stands_at_its_head(vault: VaultBox) -> Non
     play(vault.root, flow)
 
 
+def test_why_a_record_is_eligible_stands_among_its_facts(vault: VaultBox) -> None:
+    ada = vault.page("Ada")
+    other = vault.claim(ada, validUntil="2199-01-01T00:00:00Z")
+
+    async def flow(stage: Stage) -> None:
+        open_value(stage.app, ToRecord(other))
+        await stage.see("yes: active and valid")
+        await stage.see("what it stands on is eligible (1", "until 2199-01-01")
+        vault.withdraw(ada)
+        await stage.see("✗ not eligible")
+        await stage.until(lambda: "yes: active" not in stage.text)
+
+    play(vault.root, flow, size=(140, 40))
+
+
 def test_a_link_in_the_text_opens_the_record(vault: VaultBox) -> None:
     vault.page("Charles Babbage", body="The engineer.")
     ada = vault.page("Ada", body="Knew [[Charles Babbage|him]].")

@@ -34,3 +34,17 @@ def test_a_claim_whose_time_is_over_needs_no_repair(vault: VaultBox) -> None:
         await stage.see("Records, unresolved", "Until then.", "✗ not eligible")
 
     play(vault.root, flow)
+
+
+def test_debt_is_told_and_opens_with_the_pages_behind_it(vault: VaultBox) -> None:
+    for n in range(40):
+        vault.page(f"A page that nothing is joined to {n}", "Topic", body="Alone.\n")
+
+    async def flow(stage: Stage) -> None:
+        await stage.press("2")
+        await stage.see("! debt")
+        await stage.press("tab", "enter")
+        await stage.see("health", "debt", "to do")
+        await stage.until(lambda: stage.app.screen.query_one("#about").option_count)
+
+    play(vault.root, flow, size=(120, 40))

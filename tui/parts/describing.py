@@ -46,6 +46,7 @@ def stated(view: dict[str, Any], names: dict[str, str]) -> Content:
         ("valid", _span(view["validFrom"], view["validUntil"])),
         ("expires", view["expiresAt"] or ""),
         ("lifecycle", _change(view)),
+        ("eligible", _eligible(view)),
         ("evidence", plural(view["evidenceTotal"], "citation") if view["evidenceTotal"] else ""),
         ("backlinks", f"{view['backlinks']:,}" if view["backlinks"] else ""),
         ("updated", f"{when(view['updatedAt'])} UTC, recorded {when(view['recordedAt'])} UTC"),
@@ -65,6 +66,21 @@ def _change(view: dict[str, Any]) -> str:
         return "" if view["lifecycle"] == "active" else str(view["lifecycle"])
     who, at, why = (change.get(key) for key in ("actor", "at", "reason"))
     return f"{view['lifecycle']} by {who} at {at}: {why}"
+
+
+def _eligible(view: dict[str, Any]) -> str:
+    """Return why default reads see a record; why they do not see it stands at the head."""
+    if not view["eligible"] or view["kind"] == "note":
+        return ""
+    ends = [view[key] for key in ("owner", "from", "to") if view[key]]
+    below = len({*ends, *view["entities"], *view["dependencies"]})
+    until = min(filter(None, (view["validUntil"], view["expiresAt"])), default=None)
+    said = (
+        "yes: active and valid",
+        f"what it stands on is eligible ({plural(below, 'record')})" if below else "",
+        f"until {until}" if until else "",
+    )
+    return ", ".join(part for part in said if part)
 
 
 def _span(begin: str | None, end: str | None) -> str:

@@ -46,6 +46,21 @@ def reader(shelf: Shelf, text: str, lifecycle: str) -> Reader:
     return read
 
 
+class Filter(Input):
+    """Where the filter is typed."""
+
+    BINDINGS = keys.bindings("filter", priority=True)
+
+    def action_leave(self) -> None:
+        """Go to the list."""
+        self.screen.set_focus(self.screen.query_one("#records"))
+
+    def action_clear(self) -> None:
+        """Take the filter away, and go to the list."""
+        self.value = ""
+        self.action_leave()
+
+
 class Browse(PlaceView):
     """The tree, a filter, and the list."""
 
@@ -67,7 +82,7 @@ class Browse(PlaceView):
         with Horizontal():
             yield Tree("everything", data=Shelf(), id="shelves")
             with Vertical():
-                yield Input(placeholder="f: filter by title or path", id="filter", compact=True)
+                yield Filter(placeholder="f: filter by title or path", id="filter", compact=True)
                 yield Listing(reader(Shelf(), "", "active"), title="Records", id="records")
 
     def on_mount(self) -> None:
@@ -112,10 +127,6 @@ class Browse(PlaceView):
     def _list(self) -> None:
         text = self.query_one("#filter", Input).value
         self.query_one(Listing).show(reader(self._shelf, text, self._lifecycle))
-
-    @on(Input.Submitted, "#filter")
-    def _to_the_list(self) -> None:
-        self.screen.set_focus(self.query_one(Listing))
 
     @on(Tree.NodeHighlighted)
     def _choose(self, event: Tree.NodeHighlighted[Shelf]) -> None:

@@ -9,22 +9,34 @@ from textual.app import ComposeResult
 from tui import editor, keys, looks
 from tui.asking import ask, tell
 from tui.desk import Desk
-from tui.listing import Item, Listing, Page
+from tui.listing import Item, Listing, Page, Reader
 from tui.opening import ToFinding
 from tui.places.base import PlaceView
 from tui.places.recent import read_feed
 from tui.plain import plural
+from tui.readers import in_turn
+
+SECTIONS = ("vocabulary", "conflicts", "files", "duplicates", "missing", "chains", "links")
+"""What may be amiss, in the order in which it is shown; the last take longest to find."""
 
 
-def read_findings(desk: Desk, cursor: str | None, limit: int) -> Page:
-    """Read everything that somebody should look at."""
-    found = desk.call("knowledge_diagnostics", cursor=cursor, limit=limit)
-    start = f"{cursor or ''}"[-12:]
-    items = [
-        Item(f"{f['code']}-{f['path']}-{f['line']}-{start}{n}", looks.finding(f), ToFinding(f))
-        for n, f in enumerate(found["findings"])
-    ]
-    return Page(items, found["total"], found["nextCursor"])
+def _section(section: str) -> Reader:
+    """Return what reads the findings of a section."""
+
+    def read(desk: Desk, cursor: str | None, limit: int) -> Page:
+        found = desk.call("knowledge_diagnostics", section=section, cursor=cursor, limit=limit)
+        start = f"{cursor or ''}"[-12:]
+        items = [
+            Item(f"{f['code']}-{f['path']}-{f['line']}-{start}{n}", looks.finding(f), ToFinding(f))
+            for n, f in enumerate(found["findings"])
+        ]
+        return Page(items, found["total"], found["nextCursor"])
+
+    return read
+
+
+read_findings = in_turn(*(_section(section) for section in SECTIONS))
+"""Reads everything that somebody should look at."""
 
 
 class Issues(PlaceView):

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from textual import on
 from textual.app import ComposeResult
 
-from tui import looks
+from tui import keys, looks
 from tui.desk import Desk
 from tui.listing import Item, Listing, Page
 from tui.opening import ToEntry
@@ -22,6 +23,7 @@ def read_feed(desk: Desk, cursor: str | None, limit: int) -> Page:
 class Recent(PlaceView):
     """The feed, with the queue above it while something waits."""
 
+    BINDINGS = keys.bindings("lists")
     DEFAULT_CSS = """
     Recent #waiting { height: auto; min-height: 3; max-height: 45%; }
     """
@@ -29,7 +31,13 @@ class Recent(PlaceView):
     def compose(self) -> ComposeResult:
         """Lay out the queue and the feed."""
         yield Listing(
-            read_queue, title="Waits for you", empty="nothing waits for you", id="waiting",
-            auto_focus=False,
-        )  # fmt: skip
+            title="Waits for you", empty="nothing waits for you", id="waiting", auto_focus=False
+        )
         yield Listing(read_feed, title="Recent", empty="nothing was written yet", id="feed")
+
+    @on(Listing.Read, "#feed")
+    def _read_queue(self) -> None:
+        """Read the queue when the feed is there: to find what may be one takes a moment."""
+        waiting = self.query_one("#waiting", Listing)
+        if waiting.reader is None:
+            waiting.show(read_queue)

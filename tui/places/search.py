@@ -15,6 +15,9 @@ from tui.opening import ToRecord
 from tui.places.base import PlaceView
 from tui.plain import line, plural
 
+TITLES = "titles:"
+"""How the cursor of a list of titles begins, where there are no hits."""
+
 PAUSE = 0.15
 """Seconds without a key before a search begins."""
 
@@ -25,8 +28,10 @@ def reader(query: str, lifecycle: str) -> Reader:
     def read(desk: Desk, cursor: str | None, limit: int) -> Page:
         if not query.strip():
             return Page(note='type words, "a phrase", -without, tag:x or type:x')
+        if cursor is not None and cursor.startswith(TITLES):
+            return _titles(desk, query, cursor.removeprefix(TITLES), limit)
         found = desk.call(
-            "knowledge_search", query=query, lifecycle=lifecycle, cursor=cursor,
+            "knowledge_search", query=query, asTyped=True, lifecycle=lifecycle, cursor=cursor,
             limit=min(limit, 100),
         )  # fmt: skip
         items = [
@@ -38,20 +43,21 @@ def reader(query: str, lifecycle: str) -> Reader:
         if semantic["state"] != "ready":
             note += f", by words only ({line(semantic['reason'] or semantic['state'], 60)})"
         if not items:
-            return _titles(desk, query, limit)
+            return _titles(desk, query, None, limit)
         return Page(items, found["total"], found["nextCursor"], note)
 
     return read
 
 
-def _titles(desk: Desk, query: str, limit: int) -> Page:
-    """Read the records whose title or path holds what was typed, as half a word does."""
-    found = desk.call("knowledge_browse", text=query.strip(), limit=limit)
+def _titles(desk: Desk, query: str, cursor: str | None, limit: int) -> Page:
+    """Read the records whose title or path holds what was typed, as a letter or two do."""
+    found = desk.call("knowledge_browse", text=query.strip(), cursor=cursor, limit=limit)
     items = [
         Item(f"{r['id']}-{r['path']}", looks.record(r), ToRecord(r["id"])) for r in found["records"]
     ]
     note = f"no hits; {plural(found['total'], 'title')} with it" if items else "no hits"
-    return Page(items, found["total"], found["nextCursor"], note)
+    following = found["nextCursor"]
+    return Page(items, found["total"], following and TITLES + following, note)
 
 
 class Words(Input):
@@ -62,6 +68,11 @@ class Words(Input):
     def action_leave(self) -> None:
         """Go to the hits."""
         self.screen.set_focus(self.screen.query_one("#hits"))
+
+    def action_enter_hits(self) -> None:
+        """Go to the hits; where there are none there is only to type on."""
+        if self.screen.query_one("#hits", Listing).option_count:
+            self.action_leave()
 
     def action_historical(self) -> None:
         """Search history too, or what is current only."""
@@ -100,10 +111,6 @@ class Search(PlaceView):
         if self._pause is not None:
             self._pause.stop()
         self._pause = self.set_timer(PAUSE, self._search)
-
-    @on(Input.Submitted, "#words")
-    def _to_the_hits(self) -> None:
-        self.screen.set_focus(self.query_one(Listing))
 
     def _search(self) -> None:
         query = self.query_one(Words).value

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from textual.app import ComposeResult
 
-from tui import work
+from tui import keys, work
 from tui.desk import Desk
 from tui.listing import Item, Listing, Page
 from tui.opening import ToSession
@@ -32,6 +32,7 @@ def read_committed(desk: Desk, cursor: str | None, limit: int) -> Page:
 class Sessions(PlaceView):
     """The open ones above, the committed ones below."""
 
+    BINDINGS = keys.bindings("lists")
     is_live = True
     DEFAULT_CSS = """
     Sessions #open { height: auto; min-height: 4; max-height: 50%; }

@@ -9,6 +9,7 @@ from tui.desk import Desk
 from tui.listing import Item, Page
 from tui.opening import ToChore, ToDebt, ToRecord
 from tui.plain import content
+from tui.readers import in_turn
 
 MOST = 30
 """So many unresolved records are looked into; the count is of all."""
@@ -17,14 +18,7 @@ REPAIRABLE = ("reference_missing", "reference_ineligible", "merge_chain")
 """Reasons that somebody's change left behind; what is over by its own date needs no repair."""
 
 
-def read_upkeep(desk: Desk, cursor: str | None, limit: int) -> Page:  # noqa: ARG001 - a reader
-    """Read what stands on something gone, what is owed, and what an agent could do next."""
-    debts = _debts(desk)
-    items = [*_unresolved(desk), *debts, *_chore(desk, is_owed=bool(debts))]
-    return Page(items, len(items))
-
-
-def _unresolved(desk: Desk) -> list[Item]:
+def _unresolved(desk: Desk, cursor: str | None, limit: int) -> Page:  # noqa: ARG001 - a reader
     found = desk.call("knowledge_browse", lifecycle="unresolved", limit=MOST)
     whys = [_why(desk, record) for record in found["records"]]
     items = [
@@ -33,14 +27,10 @@ def _unresolved(desk: Desk) -> list[Item]:
         if why is not None
     ]
     rest = found["total"] - len(found["records"])
-    return (
-        [
-            *items,
-            Item("unresolved-more", content(f"… {rest:,} more; `z` in Browse lists them", "dim")),
-        ]
-        if rest
-        else items
-    )
+    if rest:
+        more = content(f"… {rest:,} more; `z` in Browse lists them", "dim")
+        items.append(Item("unresolved-more", more))
+    return Page(items)
 
 
 def _why(desk: Desk, record: dict[str, Any]) -> str | None:
@@ -54,18 +44,19 @@ def _why(desk: Desk, record: dict[str, Any]) -> str | None:
     return None
 
 
-def _debts(desk: Desk) -> list[Item]:
-    found = desk.tried("maintain_status", targets=True, limit=MOST)
-    return [
+def _owed(desk: Desk, cursor: str | None, limit: int) -> Page:  # noqa: ARG001 - a reader
+    """Read the graphs in debt, and the next chore where it could be done now or something is owed."""
+    found = desk.tried("maintain_status")
+    items = [
         Item(f"debt-{graph['partition']}", work.debt(graph), ToDebt(graph))
         for graph in (found["graphs"] if found else ())
         if graph["verdict"] != "LOW"
     ]
-
-
-def _chore(desk: Desk, *, is_owed: bool) -> list[Item]:
-    """Return the next chore, where it could be done now or something is owed."""
     chore = desk.tried("maintain_chore")
-    if not chore or chore["kind"] is None or (chore["gate"] and not is_owed):
-        return []
-    return [Item("chore", work.chore(chore), ToChore(chore))]
+    if chore and chore["kind"] is not None and (items or not chore["gate"]):
+        items.append(Item("chore", work.chore(chore), ToChore(chore)))
+    return Page(items)
+
+
+read_upkeep = in_turn(_unresolved, _owed)
+"""Reads what stands on something gone, what is owed, and what an agent could do next."""

@@ -34,7 +34,7 @@ class FactsScreen(Inner):
     def page(self) -> ComposeResult:
         """Lay out the facts and the list."""
         with VerticalScroll():
-            yield Static(self._facts, markup=False)
+            yield Static(self._facts, id="facts", markup=False)
         yield Listing(lambda *_: Page(self._items, len(self._items)), title="Records", id="about")
 
     def on_mount(self) -> None:

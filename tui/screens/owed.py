@@ -4,15 +4,56 @@ from __future__ import annotations
 
 from typing import Any
 
-from tui.listing import Item
+from textual.content import Content
+from textual.widgets import Static
+
+from tui.asking import ask
+from tui.listing import Item, Listing
 from tui.opening import ToRecord
 from tui.plain import content, joined, one
 from tui.screens.facts import FactsScreen, facts
 
+MOST = 30
+"""So many pages behind each factor are named."""
 
-def debt_screen(graph: dict[str, Any]) -> FactsScreen:
-    """Return the page of a graph's debt."""
-    said = facts(
+
+class DebtScreen(FactsScreen):
+    """A graph's debt: what it comes from, and the pages behind it, which take a moment to find."""
+
+    def __init__(self, graph: dict[str, Any]) -> None:
+        title = joined(content(f"Debt {graph['verdict']}", "bold"), one(graph["partition"]))
+        super().__init__(title, _debt(graph), [], None)
+        self._partition = graph["partition"]
+
+    def on_mount(self) -> None:
+        """Read the pages behind the debt."""
+        super().on_mount()
+        self.query_one(Listing).border_subtitle = "reading…"
+        self.refresh_place()
+
+    def refresh_place(self) -> None:
+        """Read again what is shown."""
+        ask(
+            self,
+            lambda desk: desk.call(
+                "maintain_status", partition=self._partition, targets=True, limit=MOST
+            ),
+            self._show,
+        )
+
+    def _show(self, found: dict[str, Any]) -> None:
+        for graph in found["graphs"]:
+            self._items = [
+                _page(f"{factor['factor']}-{n}", page, factor["factor"])
+                for factor in graph["factors"]
+                for n, page in enumerate(factor["pages"])
+            ]
+            self.query_one("#facts", Static).update(_debt(graph))
+        self.query_one(Listing).read_again()
+
+
+def _debt(graph: dict[str, Any]) -> Content:
+    return facts(
         [
             ("health", graph["health_line"]),
             ("debt", graph["debt_line"]),
@@ -20,13 +61,6 @@ def debt_screen(graph: dict[str, Any]) -> FactsScreen:
             ("to do", "an agent does a chore, or a maintenance pass; see docs/how-to/agents.md"),
         ]
     )
-    items = [
-        _page(f"{factor['factor']}-{n}", page, factor["factor"])
-        for factor in graph["factors"]
-        for n, page in enumerate(factor["pages"])
-    ]
-    title = joined(content(f"Debt {graph['verdict']}", "bold"), one(graph["partition"]))
-    return FactsScreen(title, said, items, None)
 
 
 def chore_screen(chore: dict[str, Any]) -> FactsScreen:

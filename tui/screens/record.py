@@ -92,6 +92,9 @@ class RecordScreen(Inner):
         self._read_part()
 
     def _show(self, view: dict[str, Any]) -> None:
+        if not self.query("#facts"):
+            self.call_after_refresh(self._show, view)  # the parts are still being laid out
+            return
         changed = self.view is None or self.view["hash"] != view["hash"]
         self.view = view
         if self.record_id != view["id"]:

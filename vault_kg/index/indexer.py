@@ -13,7 +13,16 @@ from dataclasses import astuple, dataclass, field, replace
 from types import MappingProxyType
 
 from vault_kg.errors import Busy, UnsafePath, WriteFailed
-from vault_kg.index import catalog, eligibility, identity, looking, projection, schema, walk
+from vault_kg.index import (
+    catalog,
+    eligibility,
+    identity,
+    looking,
+    projection,
+    schema,
+    walk,
+    walk_apart,
+)
 from vault_kg.index.looking import Asked, Same, Seen
 from vault_kg.index.ontologies import Ontologies
 from vault_kg.index.parsed import Looked, parse_file
@@ -87,7 +96,12 @@ class Indexer:
             settings.put(self._db, _GENERATION, str(generation(self._db) + 1))
 
     def scan(
-        self, journal: Journal, progress: Progress | None = None, wait: float | None = None
+        self,
+        journal: Journal,
+        progress: Progress | None = None,
+        wait: float | None = None,
+        *,
+        aside: bool = False,
     ) -> ScanReport:
         """Look at every file of the vault and take in what changed.
 
@@ -95,11 +109,26 @@ class Indexer:
             journal: through which edits get their revision.
             progress: called with (done, total) files.
             wait: seconds to wait for the write lane; the lane's own default where None.
+            aside: something else goes on meanwhile that is not to be kept waiting.
 
         Raises:
             Busy: files changed and the lane was not free in time.
             WriteFailed: the disk refuses.
         """
+        seen = self._seen_aside() if aside else None
+        if seen is None or settings.get(self._db, _LISTING) != seen.digest:
+            return self._scan(journal, progress, wait)
+        self._recheck_if_vocabulary_changed()
+        self._remember(seen.digest, journal.now())
+        return ScanReport(seen.files)
+
+    def _seen_aside(self) -> walk_apart.Seen | None:
+        """Return what another process sees of the files, where they are many and known."""
+        known = settings.get(self._db, _LISTING)
+        many = int(self._db.value("SELECT count(*) FROM file")) >= walk_apart.WORTHWHILE
+        return walk_apart.seen(self._vault.root) if known and many else None
+
+    def _scan(self, journal: Journal, progress: Progress | None, wait: float | None) -> ScanReport:
         started = time.time_ns()
         listing = walk.walk(self._vault.root)
         digest = listing.digest()

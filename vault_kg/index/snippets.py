@@ -148,8 +148,9 @@ class _Places:
         tokens = [stem(token) for token in needle.tokens]
         if needle.prefix:
             keys = [key for key in self.at if key.startswith(tokens[0])]
-            starts = (start for key in keys for _, (start, _) in self.at[key])
-            return [(start, start + len(needle.tokens[0])) for start in starts]
+            typed = len(needle.label)
+            places = (place for key in keys for _, place in self.at[key])
+            return [(start, min(end, start + typed)) for start, end in places]
         first = self.at.get(tokens[0], [])
         if len(tokens) == 1:
             return [place for _, place in first]

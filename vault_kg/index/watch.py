@@ -8,32 +8,28 @@ watch (too many folders, a network share), the vault is scanned at intervals ins
 from __future__ import annotations
 
 import threading
+import time
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Protocol
 
 from watchfiles import Change
-from watchfiles import watch as watch_files
 
 from vault_kg.errors import VaultError
-from vault_kg.index import walk
+from vault_kg.index import walk, watched
 from vault_kg.index.indexer import Indexer, Progress
 from vault_kg.state.database import Database
 from vault_kg.store.journal import Journal
 from vault_kg.store.vault import Vault
 
-STEP_MS = 20
-"""Quiet time after which a burst of events is looked at."""
-
-DEBOUNCE_MS = 400
-"""The longest that a burst is gathered."""
-
-IDLE_MS = 1_000
 RETRY_SECONDS = 1.0
 SCAN_SECONDS = 5.0
+REST = 10.0
+"""Between two scans at intervals lies so many times as long as a scan takes, if that is longer."""
 
-Event = tuple[Change, str]
+FEW_FOLDERS = 200
+"""So many folders are watched in this process: to begin takes some milliseconds."""
 
 _HASH = "SELECT hash FROM file WHERE path = ?"
 
@@ -49,7 +45,7 @@ class Watched(Protocol):
     def database(self) -> Database:
         """The vault's state."""
 
-    def scan(self, progress: Progress | None = None) -> object:
+    def scan(self, progress: Progress | None = None, *, aside: bool = False) -> object:
         """Take in everything that changed, and let Git follow."""
 
     def look_at(self, paths: Iterable[str]) -> object:
@@ -96,38 +92,19 @@ class _Watcher:
         except OSError as error:
             self.on_trouble(
                 f"the files cannot be watched ({error}); they are looked at every "
-                f"{SCAN_SECONDS:g} seconds instead"
+                f"{SCAN_SECONDS:g} seconds instead, less often where that takes long"
             )
             self._scan_at_intervals()
 
-    def _events(self) -> Iterator[set[Event]]:
-        return watch_files(
-            self._root,
-            watch_filter=self._of_interest,
-            step=STEP_MS,
-            debounce=DEBOUNCE_MS,
-            rust_timeout=IDLE_MS,
-            yield_on_timeout=True,
-            stop_event=self.stop,
-            ignore_permission_denied=True,
-        )
+    def _events(self) -> Iterator[set[watched.Event]]:
+        folders = int(self.ws.database.value("SELECT count(DISTINCT folder) FROM file"))
+        begin = watched.here if folders <= FEW_FOLDERS else watched.apart
+        return begin(self._root, self.stop)
 
-    def _of_interest(self, _: Change, path: str) -> bool:
-        relative = self._relative(path)
-        return relative is not None and not any(p in walk.SKIPPED for p in relative.split("/"))
-
-    def _relative(self, path: str) -> str | None:
-        try:
-            relative = Path(path).relative_to(self._root).as_posix()
-            relative.encode()
-        except (ValueError, UnicodeEncodeError):
-            return None  # outside, or a name that only a scan can show
-        return relative
-
-    def _sort(self, events: set[Event]) -> None:
+    def _sort(self, events: set[watched.Event]) -> None:
         """Note what is to be looked at: single files, or everything where a folder moved."""
         for change, path in events:
-            relative = self._relative(path)
+            relative = watched.relative(self._root, path)
             if relative is None or self._asks_for_a_scan(change, relative):
                 self._scan = True
             elif walk.wanted(relative) and not walk.ignored(self._root, relative):
@@ -161,7 +138,7 @@ class _Watcher:
             self.stop.wait(RETRY_SECONDS)
 
     def _scan_all(self) -> None:
-        report = self.ws.scan()
+        report = self.ws.scan(aside=True)
         changed = sorted(self._waiting)
         self._scan = False
         self._waiting.clear()
@@ -187,6 +164,7 @@ class _Watcher:
 
     def _scan_at_intervals(self) -> None:
         while not self.stop.is_set():
+            began = time.monotonic()
             self._scan = True
             self._take_in()
-            self.stop.wait(SCAN_SECONDS)
+            self.stop.wait(max(SCAN_SECONDS, REST * (time.monotonic() - began)))

@@ -181,8 +181,9 @@ def knowledge_browse(ws: Workspace, request: Browse, caller: Caller) -> Browsed:
     position = paging.decode(request, request.cursor)
     after = (str(position[0]), str(position[-1])) if position else None
     with ws.database.snapshot():
-        total = overview.titled_count(ws.database, wanted, request.text)
         rows = overview.titled(ws.database, wanted, request.text, request.limit + 1, after)
+        is_all = after is None and len(rows) <= request.limit
+        counted = None if is_all else overview.titled_count(ws.database, wanted, request.text)
     shown, now = rows[: request.limit], ws.now()
     records = [
         Titled(
@@ -195,7 +196,7 @@ def knowledge_browse(ws: Workspace, request: Browse, caller: Caller) -> Browsed:
     more = len(rows) > request.limit
     last: list[Any] = [names.title_key(shown[-1].title), shown[-1].path] if more else []
     return Browsed(
-        records=records, count=len(records), total=total,
+        records=records, count=len(records), total=len(rows) if counted is None else counted,
         next_cursor=paging.encode(request, last) if more else None,
     )  # fmt: skip
 

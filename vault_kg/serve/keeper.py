@@ -174,7 +174,7 @@ class Keeper:
 
     def _keep_index(self, workspace: Workspace, ended: threading.Event) -> None:
         try:
-            workspace.scan()
+            workspace.scan(aside=True)
         finally:
             self._looked_at = workspace
         if self._watch:
