@@ -2,7 +2,12 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
+import os
+import pty
+import re
+import subprocess
 import sys
 from collections.abc import Callable, Iterator
 from datetime import UTC, datetime
@@ -12,6 +17,7 @@ import pytest
 
 from tests.consolidation.boards import Board
 from vault_kg.cli.application import run
+from vault_kg.operations.caller import Caller
 
 Command = Callable[..., str]
 
@@ -108,3 +114,29 @@ def test_options_stand_before_and_after(board: Board, capsys: pytest.CaptureFixt
     first, second = capsys.readouterr().out.splitlines()
     assert first == second
     assert run(["events", "subscribe", "x", "--vault", str(board.root)]) == 1
+
+
+def test_a_long_proposal_shows_a_bar_on_a_terminal(meaning: None, board: Board) -> None:
+    """The answer stays one JSON document, and without a terminal nothing else is told."""
+    board.reopen()
+    session = board.begin(Caller("tester"))
+    for n in range(60):
+        arguments = {"session_id": session, "node_type": "Decision", "title": f"Retry {n}"}
+        board.ask("add_node_candidate", Caller("tester"), body=f"Words of {n}. " * 20, **arguments)
+    board.ws.close()
+    command = [
+        sys.executable, "-m", "vault_kg.cli", "--vault", str(board.root), "--actor", "tester",
+        "call", "kg_propose_reconciliation", "--json", json.dumps({"session_id": session}),
+    ]  # fmt: skip
+    parent, child = pty.openpty()
+    done = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=child)
+    os.close(child)
+    said = b""
+    with contextlib.suppress(OSError):  # how a terminal ends
+        while part := os.read(parent, 65_536):
+            said += part
+    os.close(parent)
+    assert len(json.loads(done.communicate(timeout=60)[0])["proposals"]) == 60
+    assert re.search(rb"comparing Decision candidates \[#* *\] \d+ of 60", said)
+    quiet = subprocess.run(command, capture_output=True, check=True, timeout=60)
+    assert json.loads(quiet.stdout)["proposals"] and not quiet.stderr

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import json
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -12,6 +15,7 @@ from vault_kg.cli import context
 from vault_kg.cli.context import Settings
 
 if TYPE_CHECKING:
+    from vault_kg.operations.caller import Caller
     from vault_kg.operations.registry import Operation
 
 
@@ -37,8 +41,9 @@ def call(settings: Settings, name: str, arguments: str) -> None:
     from vault_kg.cli import render
     from vault_kg.operations import registry
 
-    with context.session(settings) as session:
-        render.print_json(registry.call(session.workspace, name, given, session.caller))
+    with context.session(settings) as session, _reporting(session.caller) as caller:
+        done = registry.call(session.workspace, name, given, caller)
+    render.print_json(done)
 
 
 @context.command
@@ -81,6 +86,18 @@ def read_object(text: str) -> dict[str, Any]:
     if not isinstance(value, dict):
         raise _wrong('the arguments must be an object, like {"id": "pg_…"}')
     return value
+
+
+@contextmanager
+def _reporting(caller: Caller) -> Iterator[Caller]:
+    """Tell the progress of something long on a terminal; elsewhere nothing but the result is told."""
+    from vault_kg.cli import progress
+
+    if not sys.stderr.isatty():
+        yield caller
+        return
+    with progress.stages() as advance:
+        yield replace(caller, report=lambda done, total, what: advance(what, done, total))
 
 
 def _wrong(problem: str) -> click.BadParameter:

@@ -7,8 +7,7 @@ from typing import Annotated, Any
 
 from pydantic import BaseModel, Field, StringConstraints, ValidationError, model_validator
 
-from vault_kg.consolidation import sessions
-from vault_kg.consolidation.adding_nodes import with_room
+from vault_kg.consolidation import held, sessions
 from vault_kg.consolidation.candidates import Contents, Edge, End, edge_value
 from vault_kg.consolidation.sessions import SessionId
 from vault_kg.errors import (
@@ -27,7 +26,6 @@ from vault_kg.operations.registry import operation
 from vault_kg.operations.workspace import Workspace
 from vault_kg.records.ontology import Ontology
 from vault_kg.records.ontology_types import ROOT_TYPE
-from vault_kg.state import sessions as rows
 from vault_kg.state.sessions import EDGE, Candidate, Session
 
 AGENT_TYPES = ("supersedes", "contradicts", "depends_on", "relates_to", "validates")
@@ -91,15 +89,16 @@ def kg_add_edge_candidate(ws: Workspace, request: AddEdge, caller: Caller) -> Ed
     """
     with ws.database.write():
         session = sessions.opened(ws, caller, request.session_id, "add_edge")
-        held = with_room(ws, session, EDGE)
-        made = _edge(ws, caller, session, request, held)
-        rows.add_candidate(ws.database, session.id, Candidate(made.id, EDGE, edge_value(made)))
+        before = held.with_room(ws, session, EDGE)
+        made = _edge(ws, caller, session, request, before.contents)
+        after = held.add(ws, session, before, Candidate(made.id, EDGE, edge_value(made)))
         sessions.touch(ws, session)
+    held.keep(ws, session.id, after)
     return EdgeAdded(edge_candidate_id=made.id, rel_type=made.type, valid=True)
 
 
 def _edge(
-    ws: Workspace, caller: Caller, session: Session, request: AddEdge, held: Contents
+    ws: Workspace, caller: Caller, session: Session, request: AddEdge, there: Contents
 ) -> Edge:
     ontology = ws.ontology(session.partition)
     declared = ontology.relationship_type(request.rel_type)
@@ -119,17 +118,17 @@ def _edge(
             allowed=allowed,
         )
     made = Edge(
-        f"edge_cand_{len(held.edges) + 1:03d}", declared.name,
+        f"edge_cand_{len(there.edges) + 1:03d}", declared.name,
         End(request.src.candidate_id, request.src.node_id),
         End(request.dst.candidate_id, request.dst.node_id), _edge_attributes(request.attributes),
     )  # fmt: skip
-    _check_ends(ws, caller, ontology, held, made)
-    _check_new(held, made)
+    _check_ends(ws, caller, ontology, there, made)
+    _check_new(there, made)
     return made
 
 
 def _check_ends(
-    ws: Workspace, caller: Caller, ontology: Ontology, held: Contents, made: Edge
+    ws: Workspace, caller: Caller, ontology: Ontology, there: Contents, made: Edge
 ) -> None:
     if made.src.candidate is None and made.dst.candidate is None:
         raise InvalidArgument(
@@ -138,16 +137,16 @@ def _check_ends(
         )
     if made.src == made.dst:
         raise InvalidArgument(f"{made.src.name} cannot be joined to itself")
-    ends = [_end_type(ws, caller, held, name, end) for name, end in
+    ends = [_end_type(ws, caller, there, name, end) for name, end in
             (("src", made.src), ("dst", made.dst))]  # fmt: skip
     reason = ontology.allows_endpoints(made.type, ends[0], ends[1])
     if reason:
         raise InvalidArgument(f"{reason}; use another type, such as relates_to", rel_type=made.type)
 
 
-def _check_new(held: Contents, made: Edge) -> None:
+def _check_new(there: Contents, made: Edge) -> None:
     """Refuse an edge that the session holds, and a second node that a candidate would supersede."""
-    for other in held.edges:
+    for other in there.edges:
         if (other.type, other.src, other.dst) == (made.type, made.src, made.dst):
             raise InvalidArgument(f"{other.id} is the same edge", edge_candidate_id=other.id)
         both = made.type == other.type == "supersedes" and made.src == other.src
@@ -159,10 +158,10 @@ def _check_new(held: Contents, made: Edge) -> None:
             )
 
 
-def _end_type(ws: Workspace, caller: Caller, held: Contents, name: str, end: End) -> str:
+def _end_type(ws: Workspace, caller: Caller, there: Contents, name: str, end: End) -> str:
     """Return the type of what an edge leads from or to; what does not resolve is refused here."""
     if end.candidate is not None:
-        node = held.node(end.candidate)
+        node = there.node(end.candidate)
         if node is None:
             raise NotFound(
                 f"{name}: there is no candidate {end.candidate!r} in this session; add the node "

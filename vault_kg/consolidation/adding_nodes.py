@@ -7,13 +7,13 @@ from typing import Any
 
 from pydantic import Field
 
-from vault_kg.consolidation import sessions
+from vault_kg.consolidation import held, sessions
 from vault_kg.consolidation.candidates import (
     Contents,
     Node,
-    contents,
     node_value,
     reference_text,
+    same_text,
 )
 from vault_kg.consolidation.sessions import SessionId
 from vault_kg.errors import InvalidArgument, UnknownAttribute
@@ -25,11 +25,7 @@ from vault_kg.operations.registry import operation
 from vault_kg.operations.workspace import Workspace
 from vault_kg.records.field_types import fold
 from vault_kg.records.ontology import Ontology
-from vault_kg.state import sessions as rows
 from vault_kg.state.sessions import NODE, Candidate, Session
-
-MAX_CANDIDATES = 1_000
-"""Of each kind in one session."""
 
 
 class AddNode(GraphRequest):
@@ -68,29 +64,18 @@ def kg_add_node_candidate(ws: Workspace, request: AddNode, caller: Caller) -> No
     status = "off" if ws.semantics.missing() else "queued"
     with ws.database.write():
         session = sessions.opened(ws, caller, request.session_id, "add_node")
-        held = with_room(ws, session, NODE)
-        made = _node(ws, session, request, f"cand_{len(held.nodes) + 1:03d}")
-        _check_new(held, made)
-        rows.add_candidate(ws.database, session.id, Candidate(made.id, NODE, node_value(made)))
+        before = held.with_room(ws, session, NODE)
+        made = _node(ws, session, request, f"cand_{len(before.contents.nodes) + 1:03d}")
+        _check_new(before.contents, made)
+        after = held.add(ws, session, before, Candidate(made.id, NODE, node_value(made)))
         sessions.touch(ws, session)
+    held.keep(ws, session.id, after)
     return NodeAdded(
         candidate_id=made.id,
         node_type=made.type,
         embedding_status=status,
         warnings=[f"{name} is no attribute of {made.type}: dropped" for name in made.dropped],
     )
-
-
-def with_room(ws: Workspace, session: Session, kind: str) -> Contents:
-    """Return what a session holds, unless it holds as many candidates of a kind as it may."""
-    held = contents(rows.candidates(ws.database, session.id))
-    if len(held.nodes if kind == NODE else held.edges) >= MAX_CANDIDATES:
-        raise InvalidArgument(
-            f"session {session.id} has {MAX_CANDIDATES:,} {kind} candidates; commit it, and go on in "
-            "another one",
-            session_id=session.id,
-        )
-    return held
 
 
 def _node(ws: Workspace, session: Session, request: AddNode, candidate_id: str) -> Node:
@@ -133,11 +118,9 @@ def _known(
     return kept, unknown
 
 
-def _check_new(held: Contents, made: Node) -> None:
+def _check_new(there: Contents, made: Node) -> None:
     """Refuse a node that the session holds already: it would become two pages."""
-    twin = next(
-        (n for n in held.nodes if n.type == made.type and n.says(made.body, made.title)), None
-    )
+    twin = next((n for n in there.by_key.get(made.key, ()) if same_text(n.body, made.body)), None)
     if twin is not None:
         raise InvalidArgument(
             f"{twin.id} has the same type, title and body; use it", candidate_id=twin.id

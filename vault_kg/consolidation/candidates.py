@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 from vault_kg.records import names
@@ -27,7 +29,7 @@ class Node:
     dropped: Sequence[str] = ()
     """Attributes that were left out because the type does not declare them."""
 
-    @property
+    @cached_property
     def key(self) -> tuple[str, str]:
         """What tells it apart where nothing else does: its type, and its title in any spelling."""
         return self.type, names.lookup_key(self.title)
@@ -81,15 +83,36 @@ class Contents:
 
     def node(self, candidate_id: str) -> Node | None:
         """Return a node candidate."""
-        return next((node for node in self.nodes if node.id == candidate_id), None)
+        return self._by_id.get(candidate_id)
+
+    @cached_property
+    def by_key(self) -> Mapping[tuple[str, str], Sequence[Node]]:
+        """The nodes by type and title in any spelling."""
+        found: dict[tuple[str, str], list[Node]] = {}
+        for node in self.nodes:
+            found.setdefault(node.key, []).append(node)
+        return found
+
+    @cached_property
+    def superseding(self) -> Mapping[str, Edge]:
+        """By node candidate the edge that says which node that stands it takes the place of."""
+        return {
+            edge.src.candidate: edge
+            for edge in self.edges
+            if edge.type == "supersedes" and edge.src.candidate and edge.dst.node
+        }
 
     def shares_reference(self, node: Node) -> bool:
         """Say whether another node of its type has the same reference to its source."""
-        return any(
-            (other.type, other.source_ref) == (node.type, node.source_ref)
-            for other in self.nodes
-            if other.id != node.id
-        )
+        return self._references[node.type, node.source_ref] > 1
+
+    @cached_property
+    def _by_id(self) -> Mapping[str, Node]:
+        return {node.id: node for node in self.nodes}
+
+    @cached_property
+    def _references(self) -> Counter[tuple[str, str | None]]:
+        return Counter((node.type, node.source_ref) for node in self.nodes)
 
 
 def contents(stored: Sequence[Candidate]) -> Contents:

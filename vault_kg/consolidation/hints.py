@@ -16,6 +16,7 @@ candidates share, tells it only together with the title. No page is changed for 
 
 from __future__ import annotations
 
+import heapq
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
@@ -79,22 +80,27 @@ def propose(facts: Mapping[str, Facts], nodes: Sequence[Node], rules: Rules) -> 
     Where two candidates want the same page, the one by the earlier rule has it, then the more
     similar one, then the earlier one; the other has what applies to it next.
     """
-    waiting = {node.id: _options(node, facts[node.id], rules) for node in nodes}
-    order = {node.id: number for number, node in enumerate(nodes)}
-    best = {name: next(options) for name, options in waiting.items()}
+    waiting = [_options(node, facts[node.id], rules) for node in nodes]
+    best = [(next(options), n) for n, options in enumerate(waiting)]
+    queue = [(*_rank(proposal), n, proposal) for proposal, n in best]
+    heapq.heapify(queue)
     found: dict[str, Proposal] = {}
     taken: set[str] = set()
-    while best:
-        name = min(best, key=lambda n: (best[n].rule, -(best[n].score or 0.0), order[n]))
-        proposal = best[name]
+    while queue:
+        *_, n, proposal = heapq.heappop(queue)
         changes = proposal.hint in ("UPDATE", "SUPERSEDE")
         if changes and proposal.target in taken:
-            best[name] = next(waiting[name])
+            following = next(waiting[n])
+            heapq.heappush(queue, (*_rank(following), n, following))
             continue
         if changes and proposal.target:
             taken.add(proposal.target)
-        found[name] = best.pop(name)
+        found[nodes[n].id] = proposal
     return {node.id: found[node.id] for node in nodes}
+
+
+def _rank(proposal: Proposal) -> tuple[int, float]:
+    return proposal.rule, -(proposal.score or 0.0)
 
 
 def differing(node: Node, page: Known) -> list[str]:

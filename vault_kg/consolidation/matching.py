@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Literal
 
 from vault_kg.consolidation.candidates import Contents, Node
@@ -17,6 +18,8 @@ from vault_kg.index import catalog, matching
 from vault_kg.index.catalog import Row
 from vault_kg.index.listing import Filter
 from vault_kg.operations import targets
+from vault_kg.operations.caller import Caller
+from vault_kg.operations.graph import writing
 from vault_kg.operations.workspace import Workspace
 from vault_kg.records.passages import split_passages
 from vault_kg.state import guards
@@ -40,18 +43,19 @@ class Similar:
 
 
 def similar(
-    ws: Workspace, session: Session, nodes: Sequence[Node], limit: int, floor: float
+    ws: Workspace, caller: Caller, session: Session, nodes: Sequence[Node], limit: int, floor: float
 ) -> Similar:
     """Find the active pages of each node's type that are most similar to it.
 
     Args:
         ws: the opened vault.
+        caller: who asks, and is told how far it is.
         session: whose nodes they are.
         nodes: the nodes.
         limit: how many pages for each.
         floor: leave out what is less similar.
     """
-    found, reason = _by_meaning(ws, session, nodes, limit, floor)
+    found, reason = _by_meaning(ws, caller, session, nodes, limit, floor)
     if found is not None:
         return Similar("vector", reason, found)
     alike = {
@@ -64,39 +68,51 @@ def similar(
 
 
 def _by_meaning(
-    ws: Workspace, session: Session, nodes: Sequence[Node], limit: int, floor: float
+    ws: Workspace, caller: Caller, session: Session, nodes: Sequence[Node], limit: int, floor: float
 ) -> tuple[dict[str, list[tuple[Row, float]]] | None, str | None]:
     """Return the pages most similar to each node, and what is not embedded; or None and why."""
     reason = ws.semantics.missing()
     if reason is not None:
         return None, reason
-    if 0 < ws.semantics.state()["pending"] <= MAX_CATCH_UP:
-        ws.semantics.embed_pending()
+    types = sorted({node.type for node in nodes})
+    of_types = _pages(ws, session, types)
+    if 0 < ws.semantics.pending(of_types) <= MAX_CATCH_UP:
+        told = partial(_tell, caller, "embedding pages")
+        ws.semantics.embed_pending(told, wanted=of_types)
     found: dict[str, list[tuple[Row, float]]] = {}
-    for type_name in sorted({node.type for node in nodes}):
+    for type_name in types:
         alike = [node for node in nodes if node.type == type_name]
         near, reason = ws.semantics.nearest_records(
-            [_parts(node) for node in alike], _pages(ws, session, [type_name]), limit, floor
-        )
+            [_parts(node) for node in alike], _pages(ws, session, [type_name]), limit, floor,
+            partial(_tell, caller, f"comparing {type_name} candidates"),
+        )  # fmt: skip
         if near is None:
             return None, reason
         rows = catalog.by_key(ws.database, sorted({key for one in near for key, _ in one}))
         for node, one in zip(alike, near, strict=True):
             found[node.id] = [(rows[key], score) for key, score in one if key in rows]
-    return found, ws.semantics.state()["reason"]
+    left = ws.semantics.pending(of_types)
+    return found, f"{left} passages are not embedded yet; `vault-kg reindex`" if left else None
+
+
+def _tell(caller: Caller, what: str, done: int, total: int) -> None:
+    """Tell the caller how far it is, and end where it takes the call back."""
+    writing.step(caller, done, total, what)
 
 
 def facts(
-    ws: Workspace, session: Session, held: Contents, rules: Rules, *, unchanged: bool
+    ws: Workspace,
+    caller: Caller,
+    session: Session,
+    held: Contents,
+    rules: Rules,
+    *,
+    unchanged: bool,
 ) -> tuple[dict[str, Facts], Similar]:
     """Return what is known for every node candidate of a session, and how pages were compared."""
-    stated = {
-        edge.src.candidate: edge.dst.node
-        for edge in held.edges
-        if edge.type == "supersedes" and edge.src.candidate and edge.dst.node
-    }
+    stated = {name: edge.dst.node or "" for name, edge in held.superseding.items()}
     for _ in range(2):  # once more where somebody has saved one of the pages
-        near = similar(ws, session, held.nodes, MATCHES, rules.least_similarity)
+        near = similar(ws, caller, session, held.nodes, MATCHES, rules.least_similarity)
         exact = _exact(ws, session, held.nodes)
         seen = [*exact.rows(), *_current(ws, stated.values())]
         seen += [row for rows in near.found.values() for row, _ in rows]
@@ -131,25 +147,36 @@ def collisions(ws: Workspace, session: Session, nodes: Sequence[Node]) -> dict[s
     }
 
 
+_Key = tuple[str | None, str | None]
+
+
 @dataclass(frozen=True)
 class _Exact:
-    """Pages found by reference and title, for all nodes of a session."""
+    """Pages found by reference and title, for all nodes of a session: by type and what was found."""
 
-    references: Sequence[tuple[str, Row]]
-    titles: Sequence[tuple[str, Row]]
-    past: Sequence[tuple[str, Row]]
+    references: Mapping[_Key, Sequence[Row]]
+    titles: Mapping[_Key, Sequence[Row]]
+    past: Mapping[_Key, Sequence[Row]]
 
     def rows(self) -> list[Row]:
-        return [row for many in (self.references, self.titles, self.past) for _, row in many]
+        every = (self.references, self.titles, self.past)
+        return [row for found in every for rows in found.values() for row in rows]
 
-    def referenced(self, node: Node) -> list[Row]:
-        return [r for ref, r in self.references if (r.type, ref) == (node.type, node.source_ref)]
+    def referenced(self, node: Node) -> Sequence[Row]:
+        return self.references.get((node.type, node.source_ref), ())
 
-    def titled(self, node: Node) -> list[Row]:
-        return [row for key, row in self.titles if (row.type, key) == node.key]
+    def titled(self, node: Node) -> Sequence[Row]:
+        return self.titles.get(node.key, ())
 
-    def gone(self, node: Node) -> list[Row]:
-        return [row for key, row in self.past if (row.type, key) == node.key]
+    def gone(self, node: Node) -> Sequence[Row]:
+        return self.past.get(node.key, ())
+
+
+def _by_key(found: Iterable[tuple[str, Row]]) -> dict[_Key, list[Row]]:
+    grouped: dict[_Key, list[Row]] = {}
+    for key, row in found:
+        grouped.setdefault((row.type, key), []).append(row)
+    return grouped
 
 
 def _exact(ws: Workspace, session: Session, nodes: Sequence[Node]) -> _Exact:
@@ -165,9 +192,9 @@ def _exact(ws: Workspace, session: Session, nodes: Sequence[Node]) -> _Exact:
     ]  # fmt: skip
     references = {node.source_ref for node in nodes if node.source_ref}
     return _Exact(
-        matching.by_reference(ws.database, active, references) if references else (),
-        matching.by_title(ws.database, active, titles),
-        [(key, row) for key, row in past if not _was_undone(ws, row)],
+        _by_key(matching.by_reference(ws.database, active, references) if references else ()),
+        _by_key(matching.by_title(ws.database, active, titles)),
+        _by_key((key, row) for key, row in past if not _was_undone(ws, row)),
     )
 
 

@@ -109,7 +109,6 @@ def _fact(work: Work, type_name: str, src: str, dst: str, reason: str | None) ->
 
 
 def _title(work: Work, node_id: str) -> str:
-    made = {work.nodes.get(node.id): node.title for node in work.held.nodes}
-    if node_id in made:
-        return made[node_id]
+    if node_id in work.titles:
+        return work.titles[node_id]
     return next((row.title for row in catalog.by_id(work.ws.database, node_id)), node_id)

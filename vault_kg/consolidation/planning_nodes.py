@@ -6,7 +6,7 @@ from vault_kg.consolidation import hints
 from vault_kg.consolidation.candidates import Node, same_text
 from vault_kg.consolidation.deciding import Decision
 from vault_kg.consolidation.hints import Known
-from vault_kg.consolidation.work import GONE, SUPERSEDES, Work, moved
+from vault_kg.consolidation.work import GONE, Work, moved
 from vault_kg.errors import InvalidArgument, InvalidRecord
 from vault_kg.operations import checks, drafts, superseding
 from vault_kg.operations.base import EvidenceItem
@@ -70,7 +70,7 @@ def _supersede(work: Work, node: Node, decision: Decision) -> None:
     target = _target(work, node, decision)
     reason = _stated_reason(work, node, target.row.id) or work.reason
     made = superseding.supersede(
-        work.ws, work.caller, target, _draft(work, node), reason, work.request_id
+        work.ws, work.caller, target, _draft(work, node, target.row.id), reason, work.request_id
     )
     work.changes += [made.original, made.replacement]
     work.guards.append(made.guard)
@@ -88,10 +88,10 @@ def _supersede(work: Work, node: Node, decision: Decision) -> None:
 
 def _stated_reason(work: Work, node: Node, target: str) -> str | None:
     """Return why a candidate takes the place of a node, where an edge of the session says so."""
-    for edge in work.held.edges:
-        if (edge.type, edge.src.candidate, edge.dst.node) == (SUPERSEDES, node.id, target):
-            return str(edge.attributes.get("reason") or "").strip() or None
-    return None
+    edge = work.held.superseding.get(node.id)
+    if edge is None or edge.dst.node != target:
+        return None
+    return str(edge.attributes.get("reason") or "").strip() or None
 
 
 def _leave(work: Work, node: Node, target: str | None) -> None:
@@ -99,12 +99,12 @@ def _leave(work: Work, node: Node, target: str | None) -> None:
     work.applied["noop"].append({"candidate_id": node.id, "node_id": target})
 
 
-def _draft(work: Work, node: Node) -> Change:
+def _draft(work: Work, node: Node, supersedes: str | None = None) -> Change:
     request = SavePage(
         request_id=work.request_id, type=node.type, title=node.title, body=node.body,
         fields=node.fields(), partition=work.session.partition, evidence=[work.cited],
     )  # fmt: skip
-    change, warnings = draft_page(work.ws, request, work.caller, work.pending)
+    change, warnings = draft_page(work.ws, request, work.caller, work.pending, supersedes)
     work.warn(node.id, warnings)
     work.nodes[node.id] = change.record_id
     return change

@@ -91,7 +91,7 @@ def kg_get_similar_nodes(ws: Workspace, request: GetSimilar, caller: Caller) -> 
             f"there is no node candidate {request.candidate_id!r} in this session",
             candidate_id=request.candidate_id,
         )
-    found = matching.similar(ws, session, [node], request.k, rules(ws).least_similarity)
+    found = matching.similar(ws, caller, session, [node], request.k, rules(ws).least_similarity)
     return SimilarNodes(
         candidate_id=node.id,
         match_mode=found.mode,
@@ -112,7 +112,9 @@ def kg_propose_reconciliation(ws: Workspace, request: Propose, caller: Caller) -
     """
     session = sessions.opened(ws, caller, request.session_id, "propose")
     held = contents(rows.candidates(ws.database, session.id))
-    facts, near = matching.facts(ws, session, held, rules(ws), unchanged=_is_committed(ws, session))
+    facts, near = matching.facts(
+        ws, caller, session, held, rules(ws), unchanged=_is_committed(ws, session)
+    )
     proposed = hints.propose(facts, held.nodes, rules(ws))
     edges = {edge.id: _edge_proposal(ws, caller, edge, proposed) for edge in held.edges}
     with ws.database.write():

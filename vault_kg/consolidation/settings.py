@@ -6,6 +6,7 @@ update_similarity = 0.95
 supersede_similarity = 0.85
 least_similarity = 0.3
 commits_per_minute = 30
+session_characters = 5_000_000
 
 [consolidation.permissions]
 default = ["kg.session.*"]
@@ -15,12 +16,14 @@ default = ["kg.session.*"]
 from __future__ import annotations
 
 from typing import Annotated
+from weakref import WeakKeyDictionary
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from vault_kg.errors import InvalidRecord
 from vault_kg.operations.workspace import Workspace
-from vault_kg.store import vault
+from vault_kg.store import files, vault
+from vault_kg.store.files import Stamp
 
 Share = Annotated[float, Field(ge=0, le=1)]
 
@@ -39,6 +42,8 @@ class Rules(BaseModel):
     """What is less alike is not shown as similar."""
     commits_per_minute: int = Field(30, ge=1)
     """Of one agent."""
+    session_characters: int = Field(5_000_000, ge=1)
+    """Of all candidates of one session together, as they are stored."""
     permissions: dict[str, list[str]] = Field(default_factory=dict)
     """Flags by agent; `default` is for all others."""
 
@@ -49,6 +54,17 @@ def rules(ws: Workspace) -> Rules:
     Raises:
         InvalidRecord: `vault.toml` says something else than rules.
     """
+    stamp = files.stamp(ws.vault.root, vault.CONFIG)
+    known = _kept.get(ws)
+    if known is None or known[0] != stamp or stamp is None:
+        known = _kept[ws] = stamp, _read(ws)
+    return known[1]
+
+
+_kept: WeakKeyDictionary[Workspace, tuple[Stamp | None, Rules]] = WeakKeyDictionary()
+
+
+def _read(ws: Workspace) -> Rules:
     given = vault.settings_of(ws.vault.root).get("consolidation", {})
     try:
         return Rules.model_validate(given)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any
 
 from vault_kg.consolidation.candidates import Contents
@@ -59,6 +60,11 @@ class Work:
     def request_id(self) -> str:
         """The request id of the commit."""
         return commit_request(self.session.id)
+
+    @cached_property
+    def titles(self) -> dict[str | None, str]:
+        """The title of each node that a candidate is, once all nodes are planned."""
+        return {self.nodes.get(node.id): node.title for node in self.held.nodes}
 
     def warn(self, candidate: str, said: Iterable[str]) -> None:
         """Keep warnings about a candidate."""

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from vault_kg.records.model import Problem, Record
 from vault_kg.state import guards, merges, revisions
 from vault_kg.state.database import Database
+from vault_kg.state.guards import Guard
+from vault_kg.state.merges import Merge
 from vault_kg.store.sources import Source
 
 PARSE, STATE, RULES, WALK = "parse", "state", "rules", "walk"
@@ -68,6 +70,10 @@ class Standing:
     lifecycle: str
     partition: str | None
     successor: str | None
+    guarded: Mapping[str, Guard]
+    """Its guards by kind."""
+    merge: Merge | None
+    """The merge that it is absorbed by."""
 
 
 def row(values: Sequence[Any]) -> Row:
@@ -139,6 +145,8 @@ def standing(db: Database, record: Record) -> Standing:
         lifecycle,
         head.partition if head else None,
         successor,
+        guarded,
+        merge,
     )
 
 

@@ -84,6 +84,8 @@ def relationship(
 ) -> str | None:
     """Return the current relationship of a type from one page to another; the oldest of several.
 
+    A `+` keeps SQLite from walking all relationships of the type instead of those of the page.
+
     Args:
         db: the state.
         type_name: the relationship's type.
@@ -94,7 +96,7 @@ def relationship(
     """
     found: str | None = db.value(
         "SELECT record.id FROM record WHERE record.from_id = :source AND record.to_id = :target "
-        f"AND record.kind = 'relationship' AND record.type = :type AND {CURRENT} "
+        f"AND +record.kind = 'relationship' AND +record.type = :type AND {CURRENT} "
         "AND (:partitions IS NULL OR record.partition IN (SELECT value FROM json_each(:partitions))) "
         "ORDER BY record.id LIMIT 1",
         {

@@ -6,6 +6,7 @@ not take one another's file names.
 
 from __future__ import annotations
 
+from collections.abc import Callable, Container, Iterable
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
@@ -35,10 +36,50 @@ class Pending:
         found = self.records.get(record_id)
         return (found.type or "Entity") if found and found.kind == "page" else None
 
-    def taken(self, folder: str) -> set[str]:
-        """Return the names in a folder that the plan's files take, as file systems compare them."""
-        return {
-            names.file_key(stem(record.path.rpartition("/")[2]))
-            for record in self.records.values()
-            if record.path.rpartition("/")[0] == folder
-        }
+    _folders: dict[str, _Folder] = field(default_factory=dict, init=False, repr=False)
+
+    def add(self, record_id: str, made: PendingRecord) -> None:
+        """Reckon with a record that the plan creates."""
+        self.records[record_id] = made
+        folder, _, name = made.path.rpartition("/")
+        if folder in self._folders:
+            self._folders[folder].made[_key(name)] = record_id
+
+    def taken(self, folder: str, look: Callable[[], Iterable[str]]) -> Container[str]:
+        """Return the names in a folder that files and the plan have, as file systems compare them.
+
+        Args:
+            folder: vault-relative.
+            look: returns the names of the files that are there; called once for each folder.
+        """
+        if folder not in self._folders:
+            made = {
+                _key(record.path.rpartition("/")[2]): record_id
+                for record_id, record in self.records.items()
+                if record.path.rpartition("/")[0] == folder
+            }
+            self._folders[folder] = _Folder(_keys(look()), made, self.records)
+        return self._folders[folder]
+
+
+@dataclass
+class _Folder:
+    """The names in one folder."""
+
+    present: frozenset[str]
+    made: dict[str, str]
+    """The record of each name that the plan makes; it has it for as long as the plan has the record."""
+    records: dict[str, PendingRecord]
+
+    def __contains__(self, key: object) -> bool:
+        return key in self.present or self.made.get(str(key)) in self.records
+
+
+def _key(name: str) -> str:
+    return names.file_key(stem(name))
+
+
+def _keys(found: Iterable[str]) -> frozenset[str]:
+    """Return the keys of many names at once; no name holds the NUL that keeps them apart."""
+    folded = names.file_key("\0".join(found))
+    return frozenset(name.removesuffix(".md") for name in folded.split("\0"))

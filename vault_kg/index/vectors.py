@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -25,6 +26,7 @@ from vault_kg.state.database import Database
 
 if TYPE_CHECKING:
     from vault_kg.embedding.client import Embedder
+    from vault_kg.index.listing import Filter
 
     Matrix = np.ndarray[Any, np.dtype[np.float32]]
 
@@ -52,7 +54,7 @@ _SCHEMA = """
 """
 
 _PENDING = """
-    NOT EXISTS (SELECT 1 FROM vector WHERE vector.model = ? AND vector.hash = passage.hash)
+    NOT EXISTS (SELECT 1 FROM vector WHERE vector.model = :model AND vector.hash = passage.hash)
 """
 
 Progress = Callable[[int, int], None]
@@ -108,6 +110,7 @@ class Vectors:
         embedder: Embedder,
         progress: Progress | None = None,
         stopped: Callable[[], bool] = lambda: False,
+        wanted: Filter | None = None,
     ) -> int:
         """Embed every passage that has no vector yet; never under the write lane.
 
@@ -115,25 +118,35 @@ class Vectors:
             embedder: the model.
             progress: called with (done, total) passages.
             stopped: asked between batches.
+            wanted: only passages of these records.
 
         Returns:
             How many passages were embedded.
         """
-        total = int(
-            self._db.value(
-                f"SELECT count(DISTINCT hash) FROM passage WHERE {_PENDING}", (self._model,)
-            )
-        )
+        total = self.pending(wanted)
         done = 0
-        for batch in self._batches():
+        for batch in self._batches(wanted):
             if stopped():
                 break
-            made = embedder.embed_passages([text for one in batch for text in one.parts])
+            texts = [text for one in batch for text in one.parts]
+            told = partial(_tell, progress, done, len(batch), total) if progress else None
+            made = embedder.embed_passages(texts, **({"on_progress": told} if told else {}))
             self._store(batch, made.vectors, set(made.failed))
             done += len(batch)
             if progress:
                 progress(min(done, total), total)
         return done
+
+    def pending(self, wanted: Filter | None = None) -> int:
+        """Return how many different passages, of some records or all, have no vector."""
+        condition, values = _pending_of(wanted)
+        return int(
+            self._db.value(
+                "SELECT count(DISTINCT passage.hash) FROM passage JOIN record "
+                f"ON record.key = passage.record WHERE {condition}",
+                values | {"model": self._model},
+            )
+        )
 
     def forget_others(self) -> None:
         """Drop the vectors of other models, once this one covers the vault."""
@@ -191,22 +204,23 @@ class Vectors:
         passages, tried, ready = row or (0, 0, 0)
         return Coverage(ready, passages - tried, tried - ready)
 
-    def _batches(self) -> Iterator[list[_Pending]]:
+    def _batches(self, wanted: Filter | None) -> Iterator[list[_Pending]]:
         """Yield what has no vector, until a whole round finds nothing."""
         found = True
         while found:
             found, after = False, b""
-            while batch := self._pending(after):
+            while batch := self._pending(after, wanted):
                 found, after = True, batch[-1].hash
                 yield batch
 
-    def _pending(self, after: bytes) -> list[_Pending]:
+    def _pending(self, after: bytes, wanted: Filter | None) -> list[_Pending]:
+        condition, values = _pending_of(wanted)
         rows = self._db.rows(
             "SELECT passage.hash, record.title, passage.heading, passage.text "
             "FROM passage JOIN record ON record.key = passage.record "
-            f"WHERE passage.hash > ? AND {_PENDING} "
-            "GROUP BY passage.hash ORDER BY passage.hash LIMIT ?",
-            (after, self._model, BATCH),
+            f"WHERE passage.hash > :after AND {condition} "
+            "GROUP BY passage.hash ORDER BY passage.hash LIMIT :batch",
+            values | {"after": after, "model": self._model, "batch": BATCH},
         )
         return [
             _Pending(content, embedded_texts(title, heading, text))
@@ -275,6 +289,19 @@ class Vectors:
             f"SELECT vector FROM {self._table} WHERE rowid = ?", (number,)
         )
         return found
+
+
+def _pending_of(wanted: Filter | None) -> tuple[str, dict[str, Any]]:
+    """Return the SQL condition on passages without vectors, and its parameters but the model."""
+    if wanted is None:
+        return _PENDING, {}
+    condition, values = wanted.condition()
+    return f"{_PENDING} AND {condition}", values
+
+
+def _tell(progress: Progress, before: int, batch: int, total: int, done: int, texts: int) -> None:
+    """Tell how many passages are done while a batch of them is embedded, part by part."""
+    progress(min(before + batch * done // max(texts, 1), total), total)
 
 
 def embedded_texts(title: str, heading: str, text: str) -> list[str]:

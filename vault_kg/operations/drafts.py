@@ -51,6 +51,7 @@ def create(
     values: Mapping[str, Value],
     body: str,
     pending: Pending | None = None,
+    supersedes: str | None = None,
 ) -> Change:
     """Return the change that makes a new record file.
 
@@ -63,6 +64,7 @@ def create(
         values: front matter beyond the envelope; None is left out.
         body: the text; its outer blank lines are put in order.
         pending: what the same plan creates besides; this record is added to it.
+        supersedes: the record whose place it takes.
     """
     pending = pending or Pending()
     at = ws.now()
@@ -71,13 +73,13 @@ def create(
     front |= {key: value for key, value in values.items() if value not in (None, [], {})}
     front["title"] = title
     front |= {"lifecycle": "active", "recorded_at": at, "updated_at": at}
+    front |= {"supersedes": supersedes} if supersedes else {}
     path = free_path(ws, f"{partition}/{folder}", names.slug(title, record_id), record_id, pending)
     with _as_a_file(path):
         content = new_document(front, as_body(body))
     named = values.get("type")
-    pending.records[record_id] = PendingRecord(
-        kind, str(named) if named is not None else None, path, partition
-    )
+    made = PendingRecord(kind, str(named) if named is not None else None, path, partition)
+    pending.add(record_id, made)
     return Change(path, None, content, record_id, kind, 1, "active", partition)
 
 
@@ -176,13 +178,14 @@ def free_path(
     long = next((p for p in folder.split("/") if len(p.encode()) > MAX_FOLDER_BYTES), None)
     if long:
         raise InvalidArgument(f"{long[:60]}… is too long for a folder's name; use a shorter name")
-    try:
-        present = os.listdir(paths.resolve(ws.vault.root, folder))  # noqa: PTH208 - names only
-    except (FileNotFoundError, NotADirectoryError):
-        present = []
-    taken = {names.file_key(stem(name)) for name in present}
-    if pending is not None:
-        taken |= pending.taken(folder)
+
+    def look() -> list[str]:
+        try:
+            return os.listdir(paths.resolve(ws.vault.root, folder))  # noqa: PTH208 - names only
+        except (FileNotFoundError, NotADirectoryError):
+            return []
+
+    taken = (pending or Pending()).taken(folder, look)
     return f"{folder}/{names.free_stem(wanted, record_id, taken)}.md"
 
 

@@ -115,9 +115,18 @@ def _plan_page(ws: Workspace, request: SavePage, caller: Caller) -> Plan:
 
 
 def draft_page(
-    ws: Workspace, request: SavePage, caller: Caller, pending: Pending | None = None
-) -> Draft:
-    """Return the file of a new page; it may refer to what the same plan creates."""
+    ws: Workspace, request: SavePage, caller: Caller, pending: Pending | None = None,
+    supersedes: str | None = None,
+) -> Draft:  # fmt: skip
+    """Return the file of a new page; it may refer to what the same plan creates.
+
+    Args:
+        ws: the opened vault.
+        request: what it says.
+        caller: who writes.
+        pending: what the same plan creates besides.
+        supersedes: the page whose place it takes.
+    """
     pending = pending or Pending()
     checks.check_references(ws, caller, "dependencies", request.dependencies, pending=pending)
     partition = checks.partition_to_write(request.partition or paths.DEFAULT_PARTITION, caller)
@@ -140,7 +149,7 @@ def draft_page(
     }
     folder = ontology.folder(name).strip("/")
     change = drafts.create(
-        ws, partition, "page", record_id, folder, values, request.body or "", pending
+        ws, partition, "page", record_id, folder, values, request.body or "", pending, supersedes
     )
     return change, drafts.validate(ws, caller, change, pending=pending)
 

@@ -17,10 +17,13 @@ from vault_kg.errors import NotFound, Unavailable
 from vault_kg.state.database import Database
 
 if TYPE_CHECKING:
-    from vault_kg.embedding.client import Embedder, ModelInfo
+    from vault_kg.embedding.client import ModelInfo
+    from vault_kg.embedding.remembering import Remembering
     from vault_kg.index.listing import Filter
     from vault_kg.index.nearest import Compared
     from vault_kg.index.vectors import Vectors
+
+Progress = Callable[[int, int], None]
 
 MODEL_ENVIRONMENT = "VAULT_KG_EMBEDDING_MODEL"
 OFF = "off"
@@ -34,7 +37,7 @@ class Semantics:
         self._folder = folder
         self._lock = threading.Lock()
         self._found = False
-        self._embedder: Embedder | None = None
+        self._embedder: Remembering | None = None
         self._reason: str | None = None
         self._of: dict[str, Vectors] = {}
 
@@ -87,18 +90,32 @@ class Semantics:
         except Unavailable as error:
             return None, error.message
 
-    def embed_texts(self, texts: Sequence[str]) -> tuple[Any, str | None]:
-        """Return the vectors of texts, one row each, or None and why."""
+    def embed_texts(
+        self, texts: Sequence[str], progress: Progress | None = None
+    ) -> tuple[Any, str | None]:
+        """Return the vectors of texts, one row each, or None and why.
+
+        They are remembered for a while: the same text costs nothing again.
+
+        Args:
+            texts: the texts.
+            progress: called with (done, total) texts; what it raises ends the call.
+        """
         embedder = self._model()
         if embedder is None:
             return None, self._reason
         try:
-            return embedder.embed_passages(texts).vectors, None
+            return embedder.embed_passages(texts, on_progress=progress, keep=True).vectors, None
         except Unavailable as error:
             return None, error.message
 
     def nearest_records(
-        self, texts: Sequence[Sequence[str]], wanted: Filter, limit: int, floor: float
+        self,
+        texts: Sequence[Sequence[str]],
+        wanted: Filter,
+        limit: int,
+        floor: float,
+        progress: Progress | None = None,
     ) -> tuple[list[list[tuple[int, float]]] | None, str | None]:
         """Find the records whose passages are nearest to each of several texts, given in parts.
 
@@ -107,6 +124,7 @@ class Semantics:
             wanted: which records may answer.
             limit: how many records for each text.
             floor: leave out what is less similar.
+            progress: called with (done, total) parts; what it raises ends the call.
 
         Returns:
             For each text (key, cosine similarity) of records, the most similar first; or None and
@@ -114,7 +132,7 @@ class Semantics:
         """
         from vault_kg.index import nearest, scope
 
-        vectors, reason = self.embed_texts([part for text in texts for part in text])
+        vectors, reason = self.embed_texts([part for text in texts for part in text], progress)
         embedder = self._model()
         if vectors is None or embedder is None:
             return None, reason
@@ -128,21 +146,36 @@ class Semantics:
 
     def embed_pending(
         self,
-        progress: Callable[[int, int], None] | None = None,
+        progress: Progress | None = None,
         stopped: Callable[[], bool] = lambda: False,
+        wanted: Filter | None = None,
     ) -> tuple[int, str | None]:
-        """Embed what has no vector yet; returns how many, and why it stopped early if it did."""
+        """Embed what has no vector yet; returns how many, and why it stopped early if it did.
+
+        Args:
+            progress: called with (done, total) passages; what it raises ends the call.
+            stopped: asked between batches.
+            wanted: only passages of these records.
+        """
         embedder = self._model()
         if embedder is None:
             return 0, self._reason
         try:
             vectors = self._vectors(embedder)
-            done = vectors.embed_pending(embedder, progress, stopped)
+            done = vectors.embed_pending(embedder, progress, stopped, wanted)
         except Unavailable as error:
             return 0, error.message
         if vectors.coverage().pending == 0:
             vectors.forget_others()
         return done, None
+
+    def pending(self, wanted: Filter) -> int:
+        """Return how many passages of some records have no vector; 0 where there is no model."""
+        embedder = self._model()
+        try:
+            return self._vectors(embedder).pending(wanted) if embedder is not None else 0
+        except Unavailable:
+            return 0
 
     def close(self) -> None:
         """Stop the model's process."""
@@ -151,7 +184,7 @@ class Semantics:
                 self._embedder.close()
             self._embedder, self._found = None, False
 
-    def _vectors(self, embedder: Embedder) -> Vectors:
+    def _vectors(self, embedder: Remembering) -> Vectors:
         """Return the vectors of the model as its file is now; another file is another model."""
         from vault_kg.index.vectors import Vectors  # with numpy, which nothing else needs
 
@@ -163,7 +196,7 @@ class Semantics:
                 self._of = {info.fingerprint: known}
             return known
 
-    def _model(self) -> Embedder | None:
+    def _model(self) -> Remembering | None:
         with self._lock:
             if not self._found:
                 self._embedder, self._reason = _find_model()
@@ -171,11 +204,12 @@ class Semantics:
             return self._embedder
 
 
-def _find_model() -> tuple[Embedder | None, str | None]:
+def _find_model() -> tuple[Remembering | None, str | None]:
     from importlib.util import find_spec
 
-    from vault_kg.embedding.client import Embedder, EmbedderUnavailable
+    from vault_kg.embedding.client import EmbedderUnavailable
     from vault_kg.embedding.models import DEFAULT_MODEL
+    from vault_kg.embedding.remembering import Remembering
 
     wanted = os.environ.get(MODEL_ENVIRONMENT) or DEFAULT_MODEL
     if wanted == OFF:
@@ -183,7 +217,7 @@ def _find_model() -> tuple[Embedder | None, str | None]:
     if find_spec("llama_cpp") is None:
         return None, "llama-cpp-python is not installed; `make setup` builds and installs it"
     try:
-        embedder = Embedder(wanted)
+        embedder = Remembering(wanted)
         _ = embedder.info
     except NotFound as error:
         return None, error.message

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator
+from functools import lru_cache
 from itertools import chain
 from typing import Any, Final
 
@@ -30,6 +31,11 @@ _WORD: Final = r"[^\s:#'\"\[\]{}&*!|>%@`,?-]"  # how a plain scalar may begin, a
 _KEY: Final = rf"""(?:"[^"\\\r\n]*"|'[^'\r\n]*'|{_WORD}(?:[^:#\r\n]|:(?!\s))*)"""
 _PLAIN_ENTRY: Final = re.compile(rf"([ ]*(?:- +)*){_KEY}:[ \t]+{_WORD}")
 _NEXT_LINE: Final = re.compile(r"[^\r\n]*(?:[\r\n][ \t]*)*[\r\n]([ \t]*)([^\s])")
+_KEPT: Final = 500
+_KEPT_LENGTH: Final = 4_000
+"""Of a text of so many characters the tree is kept: a write reads the same front matter when it is
+written, checked and indexed. Nobody changes a tree."""
+
 _PARSER: Callable[[str], Any] = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 
 
@@ -45,6 +51,10 @@ def compose(text: str) -> Tree:
     Raises:
         YamlError: It is not YAML, holds more than one document, or exceeds a bound.
     """
+    return _kept(text) if len(text) <= _KEPT_LENGTH else _compose(text)
+
+
+def _compose(text: str) -> Tree:
     shown, restore = _hide_odd(text)
     notices: list[Notice] = []
     while True:
@@ -59,13 +69,16 @@ def compose(text: str) -> Tree:
             restore[ord(stand_in)] = ":"
 
 
+_kept = lru_cache(_KEPT)(_compose)
+
+
 def load(text: str) -> Value:
     """Read one YAML document and return its value, None for an empty one.
 
     Raises:
         YamlError: See `compose`.
     """
-    root = compose(text.removeprefix("\ufeff")).root
+    root = _compose(text.removeprefix("\ufeff")).root
     return root.value if root else None
 
 

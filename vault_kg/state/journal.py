@@ -2,47 +2,16 @@
 
 from __future__ import annotations
 
-import json
-from dataclasses import dataclass
 from typing import Any
 
 from vault_kg.state.database import Database
+from vault_kg.state.entries import Entry as Entry
+from vault_kg.state.entries import FileRow as FileRow
+from vault_kg.state.entries import dump as dump
 
 ACCEPTED, INSTALLING, PUBLISHED = "accepted", "installing", "published"
 CONFLICTED, RESOLVED, ABANDONED = "conflicted", "resolved", "abandoned"
 UNFINISHED = (ACCEPTED, INSTALLING)
-
-
-@dataclass(frozen=True)
-class FileRow:
-    """The bytes of one file before and after an entry; None where there is no file."""
-
-    path: str
-    record_id: str | None
-    before: bytes | None
-    after: bytes | None
-    before_hash: str | None
-    after_hash: str | None
-
-
-@dataclass(frozen=True)
-class Entry:
-    """One accepted request. `effects` is what publishing does to the other tables."""
-
-    seq: int
-    request_id: str
-    operation: str
-    partition: str
-    actor: str
-    reason: str | None
-    payload_hash: str
-    payload: dict[str, Any]
-    effects: dict[str, Any]
-    state: str
-    accepted_at: str
-    published_at: str | None
-    receipt: dict[str, Any] | None
-    commit_id: str | None
 
 
 _COLUMNS = (
@@ -59,8 +28,8 @@ def add(db: Database, entry: Entry, files: list[FileRow]) -> int:
             "payload_hash, payload, effects, state, accepted_at) VALUES (?,?,?,?,?,?,?,?,?,?,?)",
             (
                 entry.seq or None, entry.request_id, entry.operation, entry.partition,
-                entry.actor, entry.reason, entry.payload_hash, _dump(entry.payload),
-                _dump(entry.effects), entry.state, entry.accepted_at,
+                entry.actor, entry.reason, entry.payload_hash, entry.payload_text,
+                entry.effects_text, entry.state, entry.accepted_at,
             ),
         )  # fmt: skip
         seq = db.connection.last_insert_rowid()
@@ -86,10 +55,11 @@ def get(db: Database, seq: int) -> Entry | None:
 
 def unfinished(db: Database) -> list[Entry]:
     """Return the accepted entries that are not published, oldest first."""
-    rows = db.rows(
-        f"SELECT {_COLUMNS} FROM journal WHERE state IN ('accepted', 'installing') ORDER BY seq"
+    rows = db.rows(  # by `journal_open`, which holds the conflicted ones too
+        f"SELECT {_COLUMNS} FROM journal WHERE state IN ('accepted', 'installing', 'conflicted') "
+        "AND state <> 'conflicted' ORDER BY seq"
     )
-    return [_entry(row) for row in rows]
+    return [Entry(*row) for row in rows]
 
 
 def files(db: Database, seq: int) -> list[FileRow]:
@@ -124,7 +94,7 @@ def set_receipt(db: Database, seq: int, state: str, receipt: dict[str, Any], at:
     with db.write():
         db.execute(
             "UPDATE journal SET state = ?, receipt = ?, published_at = ? WHERE seq = ?",
-            (state, _dump(receipt), at, seq),
+            (state, dump(receipt), at, seq),
         )
 
 
@@ -160,7 +130,7 @@ def published(db: Database, after: int, limit: int) -> list[Entry]:
         f"SELECT {_COLUMNS} FROM journal WHERE seq > ? AND state = 'published' ORDER BY seq LIMIT ?",
         (after, limit),
     )
-    return [_entry(row) for row in rows]
+    return [Entry(*row) for row in rows]
 
 
 def recent(db: Database, limit: int, before: int | None = None) -> list[Entry]:
@@ -169,7 +139,7 @@ def recent(db: Database, limit: int, before: int | None = None) -> list[Entry]:
         f"SELECT {_COLUMNS} FROM journal WHERE seq < ? ORDER BY seq DESC LIMIT ?",
         (before if before is not None else 1 << 62, limit),
     )
-    return [_entry(row) for row in rows]
+    return [Entry(*row) for row in rows]
 
 
 def queue_commit(db: Database, seq: int) -> None:
@@ -185,7 +155,7 @@ def queued(db: Database, limit: int) -> list[Entry]:
         "(SELECT seq FROM git_outbox ORDER BY seq LIMIT ?) ORDER BY seq",
         (limit,),
     )
-    return [_entry(row) for row in rows]
+    return [Entry(*row) for row in rows]
 
 
 def queue_state(db: Database) -> tuple[int, str | None]:
@@ -291,15 +261,4 @@ def last_files(db: Database, prefix: str) -> list[tuple[int, str, str | None]]:
 
 def _one(db: Database, condition: str, value: Any) -> Entry | None:
     row = db.row(f"SELECT {_COLUMNS} FROM journal WHERE {condition}", (value,))
-    return _entry(row) if row else None
-
-
-def _entry(row: tuple[Any, ...]) -> Entry:
-    values = list(row)
-    values[7], values[8] = json.loads(values[7]), json.loads(values[8])
-    values[12] = json.loads(values[12]) if values[12] else None
-    return Entry(*values)
-
-
-def _dump(value: Any) -> str:
-    return json.dumps(value, ensure_ascii=False, sort_keys=True, separators=(",", ":"))
+    return Entry(*row) if row else None

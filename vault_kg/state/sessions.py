@@ -150,14 +150,20 @@ def sweep(db: Database, before: str) -> None:
         db.execute(f"DELETE FROM session WHERE expires_at < ? AND NOT {_ENDED}", (before,))
 
 
-def add_candidate(db: Database, session_id: str, candidate: Candidate) -> None:
-    """Write a candidate behind those that are there."""
+def add_candidate(db: Database, session_id: str, candidate: Candidate) -> tuple[Candidate, int]:
+    """Write a candidate behind those that are there.
+
+    Returns:
+        The candidate as it is read back, and the characters that it takes.
+    """
+    value = _dump(candidate.value)
     with db.write():
         db.execute(
             "INSERT INTO candidate SELECT ?1, coalesce(max(ordinal), 0) + 1, ?2, ?3, ?4, NULL "
             "FROM candidate WHERE session = ?1",
-            (session_id, candidate.id, candidate.kind, _dump(candidate.value)),
+            (session_id, candidate.id, candidate.kind, value),
         )
+    return Candidate(candidate.id, candidate.kind, json.loads(value)), len(value)
 
 
 def candidates(db: Database, session_id: str) -> list[Candidate]:
@@ -167,6 +173,16 @@ def candidates(db: Database, session_id: str) -> list[Candidate]:
         (session_id,),
     )
     return [Candidate(i, k, json.loads(v), json.loads(p) if p else None) for i, k, v, p in rows]
+
+
+def characters(db: Database, session_id: str) -> int:
+    """Return how many characters the candidates of a session take, proposals aside."""
+    return int(
+        db.value(
+            "SELECT coalesce(sum(length(value)), 0) FROM candidate WHERE session = ?",
+            (session_id,),
+        )
+    )
 
 
 def counts(db: Database, session_id: str) -> dict[str, int]:

@@ -185,24 +185,27 @@ class _Listed:
 
 def _choose(index: IndexFile | _Listed, accepted: Owed, targets: Targets) -> Targets:
     """Choose the paths to update: not those that a person staged, or staged something around."""
-    chosen: Targets = {}
-    for path, target in targets.items():
-        there = index.entry(path)
-        if there in accepted[path] and (there or target):
-            chosen[path] = target
-    removed = {path for path, target in chosen.items() if target is None}
-    return {
+    there = {path: index.entry(path) for path in targets}
+    chosen: Targets = {
         path: target
-        for path, target in chosen.items()
-        if target is None or not _is_blocked(index, path, removed)
+        for path, target in targets.items()
+        if there[path] in accepted[path] and (there[path] or target)
     }
+    removed = {path for path, target in chosen.items() if target is None}
+    new = [path for path, target in chosen.items() if target and there[path] is None]
+    folders = {folder for path in new for folder in folders_of(path)}
+    files = {folder for folder in folders if index.entry(folder) is not None} - removed
+    blocked = {path for path in new if _is_blocked(index, path, files, removed)}
+    return {path: target for path, target in chosen.items() if path not in blocked}
 
 
-def _is_blocked(index: IndexFile | _Listed, path: bytes, removed: set[bytes]) -> bool:
-    if index.entry(path) is not None:
-        return False
-    around = (folder for folder in folders_of(path) if index.entry(folder) is not None)
-    return any(name not in removed for name in itertools.chain(around, index.inside(path)))
+def _is_blocked(
+    index: IndexFile | _Listed, path: bytes, files: set[bytes], removed: set[bytes]
+) -> bool:
+    """Say whether a file stands where a new one needs a folder, or files where it stands itself."""
+    if any(folder in files for folder in folders_of(path)):
+        return True
+    return any(name not in removed for name in index.inside(path))
 
 
 def _known(layout: Layout, path: bytes, entry: Entry) -> os.stat_result | None:

@@ -104,7 +104,7 @@ class Journal:
         request = Request(f"{OBSERVE}-{seq_hint}-{digest[:16]}", OBSERVE, EDITOR, {"files": digest})
         with self.vault.database.write():
             seq = self._accept(request, plan)
-            self._publish(self._entry(seq), at)
+            self._publish(self._entry(seq), rows.files(self.vault.database, seq), at)
             reach("publish.inside")
         reach("publish.after")
         return self._entry(seq)
@@ -159,8 +159,8 @@ class Journal:
     def _accept(self, request: Request, plan: Plan) -> int:
         entry = Entry(
             0, request.id, request.operation, plan.partition, request.actor, plan.reason,
-            request.digest, dict(request.payload), plan.effects(), rows.ACCEPTED, self.now(),
-            None, None, None,
+            request.digest, rows.dump(dict(request.payload)), rows.dump(plan.effects()),
+            rows.ACCEPTED, self.now(), None, None, None,
         )  # fmt: skip
         return rows.add(self.vault.database, entry, [c.file_row() for c in plan.changes])
 
@@ -197,7 +197,7 @@ class Journal:
         reach("publish.before")
         try:
             with self.vault.database.write():
-                self._publish(entry, self.now())
+                self._publish(entry, changed, self.now())
                 reach("publish.inside")
         except (WriteFailed, Busy, Unavailable):
             self._abandon(entry, installation)
@@ -236,8 +236,7 @@ class Journal:
         except (OSError, VaultError) as error:
             raise _kept(entry, error) from error
 
-    def _publish(self, entry: Entry, at: str) -> None:
-        changed = rows.files(self.vault.database, entry.seq)
+    def _publish(self, entry: Entry, changed: Sequence[FileRow], at: str) -> None:
         publishing.apply(self.vault.database, entry, at)
         if changed:
             rows.queue_commit(self.vault.database, entry.seq)

@@ -136,7 +136,7 @@ class Place:
 
     def _found(self) -> Found:
         try:
-            paths.resolve(self._root, self._path)
+            paths.look(self._root, self._path)
         except UnsafePath:
             return Found(special=True)
         return files.look(self._target)
@@ -180,7 +180,7 @@ class Place:
     def _resolve(self) -> None:
         """Refuse a path that became a way out of the vault since it was looked at."""
         try:
-            paths.resolve(self._root, self._path)
+            paths.look(self._root, self._path)
         except UnsafePath:
             raise Displaced(self._path, None) from None
 
