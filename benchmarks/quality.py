@@ -36,6 +36,7 @@ from vault_kg.operations.workspace import Workspace
 
 DEPTH = 100
 WEIGHTS = (0.0, 0.1, 0.2, 0.25, 0.3, 0.35, 0.4, 0.5, 1.0)
+FLOORS = (None, 0.1, 0.15, 0.2, 0.25, 0.3, 0.35)
 MEASURES = ("any@5", "any@10", "recall@10", "mrr", "ndcg@10")
 
 Notes = dict[str, str]
@@ -88,8 +89,13 @@ class Library:
         )
         return [path for (path,) in rows if _inside(path, partition)]
 
-    def ours(self, mode: searching.Mode, weight: float = search.SEMANTIC_WEIGHT) -> Way:
-        """Return a mode of our search, with a weight of the meaning."""
+    def ours(
+        self,
+        mode: searching.Mode,
+        weight: float = search.SEMANTIC_WEIGHT,
+        floor: float | None = searching.LEAST_ALIKE,
+    ) -> Way:
+        """Return a mode of our search, with a weight of the meaning and a floor of its hits."""
 
         def ask(question: str, partition: str | None) -> list[str]:
             db, query = self.ws.database, parse_query(question)
@@ -97,7 +103,7 @@ class Library:
             within = (partition,) if partition else None
             wanted = Filter(self.ws.now(), kinds=kinds, partitions=within)
             compared = None if mode == "text" else self._compared(question)
-            ranked = search.rank(db, query, wanted, compared, mode=mode, weight=weight)
+            ranked = search.rank(db, query, wanted, compared, mode=mode, weight=weight, floor=floor)
             hits = ranked.page(db, 0, DEPTH)
             return [shown.row.path for shown in search.show(db, query, hits)]
 
@@ -247,13 +253,18 @@ def compare(notes: Notes, settings: dict[str, list[Question]]) -> dict[str, obje
 
 
 def choose(path: Path) -> dict[str, object]:
-    """Judge the weights of meaning on the conversations that are there to choose by."""
+    """Judge weights and floors of meaning on the conversations that are there to choose by."""
     notes, questions = locomo(path, None, range(1, 5))
     with tempfile.TemporaryDirectory() as scratch:
         library = Library(Path(scratch, "vault"), notes)
         found: dict[str, object] = {
             f"weight {weight}": judge(library.ours("hybrid", weight), pooled(questions))
             for weight in WEIGHTS
+        }
+        found |= {
+            f"{mode} {floor}": judge(library.ours(mode, floor=floor), pooled(questions))
+            for mode in ("hybrid", "semantic")
+            for floor in FLOORS
         }
         library.ws.close()
     return {"LoCoMo 1-4, pooled": found}
@@ -266,7 +277,9 @@ def main() -> None:
     parser.add_argument("--corrections", type=Path)
     parser.add_argument("--cranfield", type=Path)
     parser.add_argument("--help-pages", type=Path)
-    parser.add_argument("--choose", action="store_true", help="try weights on LoCoMo 1-4")
+    parser.add_argument(
+        "--choose", action="store_true", help="try weights and floors on LoCoMo 1-4"
+    )
     parser.add_argument("--json", action="store_true", help="print JSON")
     asked = parser.parse_args()
     if os.environ.get("VAULT_KG_EMBEDDING_MODEL") == "off":

@@ -164,6 +164,13 @@ class UndoBlocked(VaultError):
     status = 409
 
 
+class SessionTooLarge(VaultError):
+    """The candidates of a consolidation session are larger than they may be, all together."""
+
+    code = "session_too_large"
+    status = 413
+
+
 class UnknownAttribute(VaultError):
     """The type of a candidate does not declare this attribute; `data.allowed` lists those it does."""
 

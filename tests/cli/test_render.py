@@ -57,3 +57,12 @@ def test_only_the_flexible_column_is_cut_on_a_terminal(monkeypatch) -> None:
     assert line.startswith("pg_" + "0" * 26)
     assert line.endswith("…")
     assert render.width(line) <= 60
+
+
+def test_a_cell_whose_end_says_most_is_cut_inside(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(render, "columns", lambda: 40)
+    uid = "code:function:vault_kg/extract/tools/impact.py::graph_impact"
+    (line,) = render.table([["calls", uid, "line 3"]], flexible=1, keep_end=True)
+    assert line.startswith("calls  code:f…") and line.endswith("::graph_impact  line 3")
+    assert render.width(line) == 40
+    assert render.cut_inside("短い名前の関数", 6) == "短…数"

@@ -15,7 +15,8 @@ from hypothesis import strategies as st
 
 from tests.operations.builder import VaultBox, as_an_ordinary_person, made_id, record_file
 from tests.operations.conftest import fast_folder
-from vault_kg.index import indexer, looking, readers, walk
+from vault_kg.index import indexer, looking, readers, walk, walk_apart
+from vault_kg.operations.workspace import Workspace
 
 
 @pytest.fixture
@@ -392,3 +393,55 @@ def test_progress_is_told_to_the_end(box: VaultBox, monkeypatch: pytest.MonkeyPa
     assert told[-1] == (41, 41)
     assert [done for done, _ in told] == sorted(done for done, _ in told)
     assert indexer.ScanReport().changed == 0
+
+
+# Looking aside
+
+
+@pytest.fixture
+def aside(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(walk_apart, "WORTHWHILE", 1)
+    monkeypatch.setattr(indexer, "RACY_NS", 0)
+
+
+@pytest.mark.usefixtures("aside")
+def test_a_scan_aside_sees_what_any_scan_does(box: VaultBox) -> None:
+    box.put("a.md", "One.\n")
+    box.put("b.md", "Two.\n")
+    box.scan()
+    assert box.ws.scan(aside=True) == indexer.ScanReport(2)
+    box.put("a.md", "Changed words.\n")
+    (box.root / "b.md").unlink()
+    report = box.ws.scan(aside=True)
+    assert (report.changed, report.removed) == (1, 1)
+    assert found(box, "changed") == {"a.md"} and indexed(box) == {"a.md"}
+    (box.root / "c.md").symlink_to("a.md")
+    assert set(box.ws.scan(aside=True).problems) == {"c.md"}
+
+
+@pytest.mark.usefixtures("aside")
+def test_where_no_process_can_be_started_a_scan_aside_is_a_scan(
+    box: VaultBox, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    box.put("a.md", "One.\n")
+    box.scan()
+    monkeypatch.setattr(walk_apart.sys, "executable", "/nowhere/python")
+    box.put("b.md", "Two.\n")
+    assert box.ws.scan(aside=True).changed == 1
+
+
+# What makes reading faster
+
+
+def test_a_vault_without_an_index_gets_it_and_is_not_indexed_anew(box: VaultBox) -> None:
+    box.page("Ada")
+    known = "SELECT name, sql FROM sqlite_schema WHERE type = 'index' AND tbl_name = 'record'"
+    before = set(box.ws.database.rows(known))
+    box.ws.database.execute("DROP INDEX record_titled")
+    box.ws.database.execute("DROP INDEX record_listing")
+    box.ws.database.execute("CREATE INDEX record_listing ON record (kind)")
+    box.ws.close()
+    reopened = Workspace.open(box.root)
+    assert not reopened.indexer.fresh
+    assert set(reopened.database.rows(known)) == before
+    reopened.close()

@@ -261,3 +261,31 @@ def test_what_somebody_else_recorded_from_the_document_stands_with_its_source(
     assert claim not in {item["uuid"] for item in done["withdrawn"]}
     assert vault.get(claim)["lifecycle"] == "active"
     assert vault.get(claim)["evidence"][0]["text"] == "She wrote notes."
+
+
+def test_the_same_text_under_two_names_is_one_source_of_the_first(
+    vault: Library, taught: Oracle
+) -> None:
+    """A source is its bytes: what two names hold is evidence once, and the answer says whose."""
+    first = vault.ingest(TEXT, "first.md")
+    with vault.nothing_changes():
+        copy = vault.ingest(TEXT, "copy.md")
+    assert copy["episode_uuid"] == first["episode_uuid"] and not copy["changed"]
+    assert copy["warnings"] == ["the same text is retained already, as first.md:first.md"]
+    asked = len(taught.asked)
+    vault.ingest(TEXT.replace("designed", "built"), "first.md")
+    assert vault.titles("claim") == {ADA, "Charles Babbage built the engine."}
+    again = vault.ingest(TEXT, "copy.md")
+    assert again["changed"] and not again["warnings"], "it is read once its text is no one's"
+    assert len(taught.asked) > asked
+    assert vault.titles("claim") == {ADA, BOB, "Charles Babbage built the engine."}
+    assert not vault.ingest(TEXT, "copy.md")["changed"]
+    vault.ask("delete_by_source", source_file="first.md", group_ids=["main"])
+    assert {ADA, BOB} <= vault.titles("claim")
+
+
+def test_the_same_text_in_two_partitions_is_a_source_of_each(
+    vault: Library, taught: Oracle
+) -> None:
+    first, second = vault.ingest(TEXT), vault.ingest(TEXT, group_id="other")
+    assert first["episode_uuid"] != second["episode_uuid"] and second["claims_extracted"] == 2

@@ -285,13 +285,132 @@ def test_a_link_that_would_come_to_mean_the_node_stops_the_rename(
     assert box.lookup("countess") == page
 
 
-def test_links_by_the_old_path_are_named(garden: Garden, talk: Talk) -> None:
+def test_links_by_the_old_path_are_named_in_notes_and_followed_in_pages(
+    garden: Garden, talk: Talk
+) -> None:
+    box = garden.box
     talk.put("a")
-    garden.box.put("notes/person.md", "By path: [[user/pages/entity/a]].\n")
-    garden.box.scan()
+    note = box.put("notes/person.md", "By path: [[user/pages/entity/a]].\n")
+    text = (
+        "By path [[user/pages/entity/a#Notes|shown]], [here](../entity/a.md#x) and `[[entity/a]]`.\n\n"
+        "```\n[[user/pages/entity/a]]\n```\n\nIt is a plain user/pages/entity/a <!-- [[entity/a]] -->.\n"
+    )
+    page = box.page("Linking", "Topic", body=text, partition="user")
+    claim = box.claim(page, "As [[user/pages/entity/a]] says.", partition="user")
+    box.scan()
+    before = {path: box.path(path).read_text() for path in (page, claim)}
     answer = renamed(talk, "a", "b")
-    assert answer["links_left"] == ["notes/person.md: user/pages/entity/a"]
-    assert "notes/person.md" in answer["text"]
+    assert sorted(answer["links_left"]) == sorted(
+        [f"{box.get(claim)['path']}: user/pages/entity/a", "notes/person.md: user/pages/entity/a"]
+    )
+    assert answer["links_carried"] == 2 and "notes/person.md" in answer["text"]
+    assert note.read_text() == "By path: [[user/pages/entity/a]].\n"
+    assert box.path(claim).read_text() == before[claim]
+    after = box.path(page).read_text()
+    assert after.endswith(
+        text.replace("entity/a#Notes", "entity/b#Notes").replace("entity/a.md", "entity/b.md")
+    )
+    assert box.get(page)["revision"] == 2
+    left = {f["path"] for f in box.findings("unresolved_link")}
+    assert left == {box.get(claim)["path"], "notes/person.md"}
+
+
+def test_a_page_that_links_to_itself_by_path_follows_itself(garden: Garden, talk: Talk) -> None:
+    talk.put("a", notes=["Mine: [[user/pages/entity/a]]."])
+    assert renamed(talk, "a", "b")["links_left"] == []
+    assert talk.node("b")["notes"] == ["Mine: [[user/pages/entity/b]]."]
+    assert garden.box.findings() == []
+
+
+def test_a_page_in_a_partition_that_is_not_seen_stays(garden: Garden, talk: Talk) -> None:
+    box = garden.box
+    talk.put("a")
+    page = box.page("Hidden", "Topic", body="[[user/pages/entity/a]]\n", partition="secret")
+    box.scan()
+    narrow = garden.talk(caller=Caller("narrow", partitions=frozenset({"user"})))
+    narrow.read("a")
+    before = box.path(page).read_bytes()
+    answer = renamed(narrow, "a", "b")
+    assert answer["links_left"] == [] and "secret" not in answer["text"]
+    assert box.path(page).read_bytes() == before
+
+
+def test_reading_again_is_not_needed_for_what_only_followed(garden: Garden, talk: Talk) -> None:
+    talk.put("a")
+    talk.put("c", notes=["By path [[user/pages/entity/a]]."])
+    talk.join("a", "c", notes=["Why."])
+    renamed(talk, "a", "b")
+    assert talk.node("c")["notes"] == ["By path [[user/pages/entity/b]]."]
+    talk.put("c", notes=["Another."])
+    talk.join("b", "c", notes=["Another."])
+
+
+# Edges that are called by it
+
+
+def edge_of(garden: Garden, talk: Talk, name: str) -> dict[str, Any]:
+    ends = talk.node(name)["record"]
+    listed = garden.box.call("knowledge_records", kind="relationship", limit=100)["records"]
+    (edge,) = [one["id"] for one in listed if ends in (one["from"], one["to"])]
+    return garden.box.get(edge)
+
+
+def test_titles_and_files_made_of_the_id_follow(garden: Garden, talk: Talk) -> None:
+    box = garden.box
+    talk.put("retry-policy")
+    talk.put("queue")
+    talk.join("queue", "retry-policy", "depends on", notes=["A note on retry-policy."])
+    before = edge_of(garden, talk, "queue")
+    assert before["title"] == "queue depends on retry-policy"
+    renamed(talk, "retry-policy", "backoff-rules")
+    after = edge_of(garden, talk, "queue")
+    assert (after["id"], after["revision"]) == (before["id"], 2)
+    assert after["title"] == "queue depends on backoff-rules"
+    folder = before["path"].rpartition("/")[0]
+    assert after["path"] == f"{folder}/queue-depends-on-backoff-rules.md"
+    assert [p.name for p in (box.root / folder).iterdir()] == ["queue-depends-on-backoff-rules.md"]
+    assert after["body"] == before["body"].replace("on retry-policy\n", "on backoff-rules\n", 1)
+    assert "A note on retry-policy." in after["body"]
+    assert [row["path"] for row in box.history(after["id"])] == [after["path"], before["path"]]
+    assert box.git("status", "--porcelain", "--", "user") == ""
+    with box.nothing_changes():
+        box.scan()
+    assert box.findings() == []
+
+
+def test_what_a_person_called_an_edge_stays(garden: Garden, talk: Talk) -> None:
+    box = garden.box
+    talk.put("a")
+    talk.put("c")
+    talk.join("a", "c", "knows")
+    record = edge_of(garden, talk, "c")["id"]
+    box.edit(record, "title: a knows c", "title: Old friends")
+    moved = box.path(record).rename(box.root / "user/relationships/friends.md")
+    box.scan()
+    talk.read("a")
+    renamed(talk, "a", "b")
+    view = box.get(record)
+    assert (view["title"], view["path"]) == ("Old friends", box.relative(moved))
+
+
+def test_edges_of_other_levels_follow_and_files_never_collide(garden: Garden, talk: Talk) -> None:
+    box = garden.box
+    for name in ("a", "c"):
+        talk.put(name)
+    beta = garden.talk("beta")
+    beta.put("p", level="project")
+    beta.join("p", "a", "uses", level="project")
+    talk.join("a", "c", "knows")
+    folder = box.path(edge_of(garden, talk, "c")["id"]).parent
+    (folder / "b-knows-c.md").write_text("A person's own note.\n")
+    box.scan()
+    renamed(talk, "a", "b")
+    assert edge_of(garden, beta, "p")["title"] == "p uses b"
+    view = edge_of(garden, talk, "c")
+    assert view["title"] == "b knows c" and view["path"].startswith(
+        f"{box.relative(folder)}/b-knows-c-"
+    )
+    assert (folder / "b-knows-c.md").read_text() == "A person's own note.\n"
 
 
 # Power cuts

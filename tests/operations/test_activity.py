@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tests.operations.builder import VaultBox
+from tests.operations.builder import VaultBox, made_id, record_file
 from vault_kg.operations.caller import Caller
 
 
@@ -57,3 +57,15 @@ def test_a_partition_that_is_not_seen_is_not_told_of(vault: VaultBox) -> None:
     vault.page("Open")
     found = vault.call("knowledge_activity", Caller("x", partitions=frozenset({"main"})))
     assert "Secret" not in [e["label"] for e in found["entries"]]
+
+
+def test_an_entry_of_many_records_names_the_first_and_counts_all(vault: VaultBox) -> None:
+    ids = [made_id(n) for n in range(70)]
+    for n, record_id in enumerate(ids):
+        vault.put(f"main/pages/p{n:02}.md", record_file(record_id, title=f"Page {n}"))
+    vault.scan()
+    entry = vault.call("knowledge_activity", limit=1)["entries"][0]
+    assert (len(entry["touched"]), entry["touchedTotal"]) == (50, 70)
+    assert [t["id"] for t in entry["touched"]] == ids[:50]
+    some = Caller("x", partitions=frozenset({"main"}))
+    assert vault.call("knowledge_activity", some, limit=1)["entries"][0]["touchedTotal"] == 70

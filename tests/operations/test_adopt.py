@@ -126,3 +126,27 @@ def test_a_note_that_could_not_be_a_page_is_refused_saying_why(
     refused = vault.refused("knowledge_adopt", path="notes/a.md", type="Topic")
     assert isinstance(refused, InvalidRecord | NotFound) and said in refused.message
     assert path.read_text() == content
+
+
+@pytest.mark.parametrize("empty", ["", " ''", ' "  "', ' "\\u200b"', " ~"])
+@pytest.mark.parametrize("key", ["title", "type"])
+def test_an_empty_title_or_type_gives_way(vault: VaultBox, key: str, empty: str) -> None:
+    path = vault.put("notes/My Note.md", f"---\nmine: 1\n{key}:{empty}\n---\nText.\n")
+    vault.scan()
+    page = vault.write("knowledge_adopt", path="notes/My Note.md")["targetId"]
+    view = vault.get(page)
+    assert (view["title"], view["type"]) == ("My Note", "Document")
+    assert vault.lookup("My Note") == page
+    text = path.read_text()
+    assert text.count(f"{key}:") == 1 and "mine: 1" in text and text.endswith("---\nText.\n")
+    assert vault.findings() == []
+
+
+def test_a_record_whose_title_cannot_be_seen_is_called_by_its_file(vault: VaultBox) -> None:
+    path = "main/pages/person/somebody.md"
+    vault.put(path, record_file(made_id(1), title="\u200b"))
+    vault.scan()
+    assert vault.get(made_id(1))["title"] == "somebody"
+    assert [f["code"] for f in vault.findings()] == ["missing_title"]
+    refused = vault.refused("knowledge_adopt", path=path, title="\u200b")
+    assert isinstance(refused, InvalidArgument) and "can be seen" in refused.message

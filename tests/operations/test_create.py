@@ -273,6 +273,25 @@ TITLES = [
 ]  # fmt: skip
 
 
+UNSEEN = ["", "   ", "\u200b", "\u2060\u00ad", "\ufeff \u3000", "\u3164", "\u2800\u2800", "\ufe0f",
+          "\u0301", "\u202e\u202c"]  # fmt: skip
+
+
+@pytest.mark.parametrize("title", UNSEEN, ids=[ascii(t) for t in UNSEEN])
+def test_a_page_whose_title_cannot_be_seen_is_called_by_its_file(
+    vault: VaultBox, title: str
+) -> None:
+    page = vault.page(title, type="Topic")
+    shown = vault.get(page)["title"]
+    assert shown == PurePosixPath(vault.get(page)["path"]).stem and shown.strip()
+
+
+@pytest.mark.parametrize("title", UNSEEN, ids=[ascii(t) for t in UNSEEN])
+def test_a_statement_with_such_a_title_is_called_by_its_words(vault: VaultBox, title: str) -> None:
+    claim = vault.claim(vault.page(), "Ada wrote the notes.", title=title)
+    assert vault.get(claim)["title"] == "Ada wrote the notes."
+
+
 @pytest.mark.parametrize("title", TITLES, ids=range(len(TITLES)))
 def test_any_title_yields_a_safe_readable_file_name(vault: VaultBox, title: str) -> None:  # C2
     page = vault.page(title, type="Topic")

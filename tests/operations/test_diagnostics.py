@@ -173,3 +173,19 @@ def test_a_link_is_reported_if_and_only_if_it_leads_nowhere(vault: VaultBox, tar
     leads = links.resolve(vault.ws.database, target, "from.md")
     told = vault.call("knowledge_diagnostics", section="links")["findings"]
     assert bool(told) is not bool(leads)
+
+
+def test_the_sections_together_are_everything_in_the_same_order(vault: VaultBox) -> None:
+    vault.put("main/pages/broken.md", "---\ntitle: [unclosed\n---\n")
+    vault.put("notes/a.md", "See [[Nowhere]].\n")
+    gone = vault.page("Gone")
+    vault.path(gone).unlink()
+    vault.put("ontology.yaml", "page_types: {Loom: [\n")
+    vault.scan()
+    sections = ("vocabulary", "conflicts", "files", "duplicates", "missing", "chains", "links")
+    found = [
+        f for s in sections for f in vault.call("knowledge_diagnostics", section=s)["findings"]
+    ]
+    assert found == vault.call("knowledge_diagnostics")["findings"]
+    assert {"missing", "unresolved_link"} <= {f["code"] for f in found}
+    assert any((f["path"] or "").endswith("ontology.yaml") for f in found)

@@ -333,3 +333,12 @@ def test_an_alias_finds_its_page_first(vault: VaultBox) -> None:
         first = search(vault, query)["hits"][0]
         assert first["title"] == "Ada Lovelace" and first["search"]["exact_name"]
         assert first["search"]["matched_terms"]
+
+
+def test_a_half_typed_word_finds_and_is_marked_where_it_is_asked_for(library: VaultBox) -> None:
+    assert search(library, "babba")["total"] == 0
+    found = search(library, "babba", asTyped=True)
+    hit = found["hits"][0]
+    assert hit["path"] == "exact.md" and hit["search"]["matched_terms"] == ["babba"]
+    ((start, end),) = hit["marks"]
+    assert hit["snippet"][start:end] == "Babba"

@@ -6,8 +6,8 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from vault_kg.records.link_targets import Candidate, LinkTargets, choose, link_names, names_of
-from vault_kg.records.links import extract_links
+from vault_kg.records.link_targets import Candidate, choose, link_names, names_of
+from vault_kg.records.links import Link, extract_links
 
 ROWS = [
     ("pg_ada", "main/pages/Person/ada-lovelace.md", "Ada Lovelace", ["Ada", "Countess"]),
@@ -22,6 +22,26 @@ ROWS = [
     ("doc:title", "z/other.md", "Note", []),
     ("doc:root", "Root.md", None, []),
 ]
+
+
+class LinkTargets:
+    """Everything that a link can lead to, as uid, path, title and aliases."""
+
+    def __init__(self, rows: list[tuple[str, str, str | None, list[str]]]) -> None:
+        self._at = {path: uid for uid, path, _, _ in rows}
+        self._known = [
+            Candidate(uid, path, name, source)
+            for uid, path, title, aliases in rows
+            for source, name in names_of(uid, path, title, aliases)
+        ]
+
+    def resolve(self, link: Link, from_path: str) -> list[str]:
+        if not link.target:
+            return [self._at[from_path]] if from_path in self._at else []
+        wanted = link_names(link.target)
+        return choose(link.target, from_path, [c for c in self._known if c.name in wanted])
+
+
 TARGETS = LinkTargets(ROWS)
 
 

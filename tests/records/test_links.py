@@ -15,7 +15,6 @@ from vault_kg.records.links import (
     Tag,
     extract_links,
     extract_references,
-    extract_tags,
 )
 
 
@@ -24,7 +23,7 @@ def targets(text: str) -> list[str]:
 
 
 def tags(text: str) -> list[str]:
-    return [tag.name for tag in extract_tags(text)]
+    return [tag.name for tag in extract_references(text).tags]
 
 
 def only(text: str) -> Link:
@@ -176,7 +175,7 @@ def test_tags(text: str, names: list[str]) -> None:
 
 
 def test_a_tag_has_its_line() -> None:
-    assert extract_tags("a\n\nb\n#c", first_line=5) == [Tag("c", 8)]
+    assert extract_references("a\n\nb\n#c", first_line=5).tags == [Tag("c", 8)]
 
 
 def test_a_layout_read_before_gives_the_same() -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from vault_kg.records.markdown import Heading, find_heading, outline, plain_text
+from vault_kg.records.markdown import Heading, outline, plain_text
 
 
 def headings(text: str) -> list[tuple[int, str, int]]:
@@ -63,30 +63,3 @@ def test_a_table_row_and_a_rule_are_no_setext_heading() -> None:
 def test_a_headings_text_has_no_markup(source: str, shown: str) -> None:
     assert plain_text(source) == shown
     assert headings(f"# {' '.join(source.split())}") == [(1, shown, 1)]
-
-
-OUTLINE = outline("# A\n## See also\n# B\n## See also\n## Déjà vu!\n## 用法\n")
-
-
-@pytest.mark.parametrize(
-    ("name", "line"),
-    [
-        ("See also", 2),
-        ("see-also", 2),
-        ("SEE  ALSO", 2),
-        ("B#See also", 4),
-        ("B", 3),
-        ("déjà vu", 5),
-        ("De\u0301ja\u0300 vu!", 5),
-        ("用法", 6),
-    ],
-)
-def test_a_heading_is_found_by_its_text_its_slug_or_its_path(name: str, line: int) -> None:
-    found = find_heading(OUTLINE, name)
-    assert found is not None
-    assert found.line == line
-
-
-@pytest.mark.parametrize("name", ["Nothing", "A#B#C", "", "See"])
-def test_a_name_that_no_heading_has_is_not_found(name: str) -> None:
-    assert find_heading(OUTLINE, name) is None

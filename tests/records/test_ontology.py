@@ -335,37 +335,12 @@ def test_an_undeclared_relationship_type_is_refused_only_when_strict() -> None:
 # Filing
 
 
-def test_a_path_says_the_type_by_its_longest_prefix() -> None:
-    ontology = vault(
-        """
-        page_types:
-          Machine: {filing: [machines/]}
-          Engine: {filing: [machines/engines]}
-        """
-    )
-    types = {
-        "main/pages/person/ada.md": "Person",
-        "work/pages/api-contract/x.md": "APIContract",
-        "machines/loom.md": "Machine",
-        "main/machines/engines/ae.md": "Engine",
-    }
-    for path, name in types.items():
-        found = ontology.type_for_path(path)
-        assert found is not None
-        assert found.name == name
-    assert ontology.type_for_path("notes/persons.md") is None
-    assert ontology.type_for_path("main/claims/person/x.md") is None
-
-
 def test_new_pages_are_filed_under_the_first_prefix_or_under_the_types_name() -> None:
     ontology = vault("page_types: {Person: {filing: people}, LunarModule: {}}")
     assert ontology.folder("Person") == "people/"
     assert ontology.folder("TestScenario") == "pages/test-scenario/"
     assert ontology.folder("LunarModule") == "pages/lunar-module/"
     assert ontology.folder("Spaceship") == "pages/spaceship/"
-    found = ontology.type_for_path("main/pages/person/ada.md")
-    assert found is not None
-    assert found.name == "Person"
 
 
 @pytest.mark.parametrize("prefix", ["../x", "/etc", "a/../b", ".git", "a\\b", "c:/x", "", "a//b"])
@@ -727,8 +702,6 @@ def test_no_shape_of_manifest_raises_or_opens_what_is_reserved(
     for name, page_type in ontology.page_types.items():
         assert name not in ontology.ancestors(name)
         assert ontology.page_type(name) is page_type
-        for path in page_type.filing:
-            assert ontology.type_for_path(f"main/{path}x.md") is page_type
     assert all(i.line for i in ontology.issues)
 
 

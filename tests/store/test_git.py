@@ -414,14 +414,10 @@ def test_a_bisection_is_pending(vault, history):
 
 def test_git_missing_is_said_by_everything(vault, history, monkeypatch, tmp_path):
     monkeypatch.setenv("PATH", str(tmp_path))
-    for ask in (
-        lambda: history.commit([request(put(vault, "a.md", b"1"))]),
-        history.ensure_repository,
-    ):
-        with pytest.raises(GitUnavailable) as refused:
-            ask()
-        assert refused.value.reason == "git_missing"
-        assert "git is not installed" in refused.value.message
+    with pytest.raises(GitUnavailable) as refused:
+        history.commit([request(put(vault, "a.md", b"1"))])
+    assert refused.value.reason == "git_missing"
+    assert "git is not installed" in refused.value.message
     assert history.status()["reason"] == "git_missing"
 
 

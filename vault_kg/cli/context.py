@@ -18,7 +18,8 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
-from vault_kg.errors import Busy, Unavailable, VaultError, WriteFailed
+from vault_kg.cli import folders
+from vault_kg.errors import Busy, VaultError, WriteFailed
 
 if TYPE_CHECKING:
     from vault_kg.operations.caller import Caller
@@ -28,8 +29,6 @@ F = TypeVar("F", bound=Callable[..., Any])
 
 READ_WAIT_SECONDS = 0.5
 """How long a read waits for a writer before it answers without the newest edits."""
-
-CONFIG = Path(".vault-kg") / "vault.toml"
 
 _ID = re.compile(r"(pg|cl|re|sr)_[0-9a-z]{26}|doc:file:.+")
 """What is an id and no name."""
@@ -107,8 +106,9 @@ def everywhere(command: F) -> F:
             callback=_remember, help="The vault's folder.",
         ),
         click.option(
-            "--state", metavar="FILE", type=click.Path(path_type=Path), expose_value=False,
-            callback=_remember, help="Its state, where it is not in the vault.",
+            "--state", metavar="PATH", type=click.Path(path_type=Path), expose_value=False,
+            callback=_remember,
+            help="Its state, where it is not in the vault.",
         ),
         click.option(
             "--actor", metavar="NAME", expose_value=False, callback=_remember,
@@ -165,11 +165,11 @@ def session(settings: Settings, *, make: bool = False, look: bool = True) -> Ite
     from vault_kg.cli import progress
     from vault_kg.operations.workspace import Workspace
 
-    root = find(settings)
+    root = folders.find(settings)
     if root is None:
-        root = make_quietly(settings) if make else None
+        root = folders.make_quietly(settings) if make else None
     if root is None:
-        raise no_vault(settings)
+        raise folders.no_vault(settings)
     workspace = Workspace.open(root, settings.state and settings.state.absolute())
     try:
         if look and settings.scan:
@@ -195,15 +195,6 @@ def caller(settings: Settings) -> Caller:
     return Caller(settings.actor or os.environ.get("VAULT_KG_ACTOR") or "cli")
 
 
-def find(settings: Settings) -> Path | None:
-    """Return the vault that is meant: `--vault`, or the nearest at or above the working folder."""
-    if settings.vault is not None:
-        chosen = settings.vault.absolute()
-        return chosen if (chosen / CONFIG).is_file() else None
-    here = Path.cwd()
-    return next((f for f in (here, *here.parents) if (f / CONFIG).is_file()), None)
-
-
 def settings() -> Settings:
     """Return the shared options of the running command."""
     found = click.get_current_context().find_object(Settings)
@@ -216,9 +207,9 @@ def vault_root() -> Path:
     Raises:
         Unavailable: there is none.
     """
-    root = find(settings())
+    root = folders.find(settings())
     if root is None:
-        raise no_vault(settings())
+        raise folders.no_vault(settings())
     return root
 
 
@@ -239,69 +230,6 @@ def scopes(value: str) -> frozenset[str]:
             f"{value!r}: give some of read, write, cypher, admin, with commas, or all"
         )
     return names
-
-
-def no_vault(settings: Settings) -> Unavailable:
-    """Return the error for a command that needs a vault and has none."""
-    folder = folder_of(settings)
-    if not folder.is_dir():
-        return Unavailable(f"there is no folder {folder}", path=str(folder))
-    check_not_lost(folder)
-    around = next((f for f in folder.parents if (f / CONFIG).is_file()), None)
-    if around is not None:
-        return Unavailable(
-            f"{folder} lies inside the vault {around}; say --vault {around}", path=str(folder)
-        )
-    return Unavailable(
-        f"{folder} is not a vault; make it one with `vault-kg init {folder}`", path=str(folder)
-    )
-
-
-def folder_of(settings: Settings) -> Path:
-    """Return the folder that a vault is looked for in, or made of."""
-    return (settings.vault or Path.cwd()).absolute()
-
-
-def make_quietly(settings: Settings) -> Path | None:
-    """Make a folder of notes a vault for a read; returns None where that is not for us to do.
-
-    Raises:
-        Unavailable: it is the root or the home folder, or a vault that lost its state.
-    """
-    from vault_kg.operations.workspace import Workspace
-
-    folder = folder_of(settings)
-    if not folder.is_dir() or any((f / CONFIG).is_file() for f in folder.parents):
-        return None
-    if folder.resolve() in (Path.home().resolve(), Path(folder.anchor)):
-        raise Unavailable(
-            f"{folder} is too large a folder to be made a vault unasked; go to your notes, or give "
-            "--vault DIR",
-            path=str(folder),
-        )
-    check_not_lost(folder)
-    Workspace.create(folder, settings.state and settings.state.absolute()).close()
-    click.echo(
-        f"{folder} is a vault now: .vault-kg/ is new and ignores itself; no other file was touched",
-        err=True,
-    )
-    return folder
-
-
-def check_not_lost(folder: Path) -> None:
-    """Refuse a folder whose Git history says that it is a vault, while `.vault-kg` is gone.
-
-    Raises:
-        Unavailable: names `vault-kg recover`.
-    """
-    from vault_kg.operations import care
-
-    if care.is_lost(folder):
-        raise Unavailable(
-            f"{folder} is a vault whose {CONFIG.parent} folder is gone. Nothing was changed. Run "
-            f"`vault-kg recover --vault {folder}` to rebuild it from Git and the files",
-            path=str(folder),
-        )
 
 
 def _remember(ctx: click.Context, param: click.Parameter, value: Any) -> Any:

@@ -2,10 +2,16 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import click
 
 from vault_kg.cli import context
 from vault_kg.cli.context import Settings
+from vault_kg.errors import Unavailable
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 
 @context.command
@@ -30,6 +36,7 @@ def serve(settings: Settings, scope: str, partitions: tuple[str, ...]) -> None:
 
     scopes = context.scopes(scope)
     root = context.vault_root()
+    _check_writable(root)
     from vault_kg.operations.caller import Caller
     from vault_kg.serve.endpoint import PRIVATE, Endpoint
     from vault_kg.serve.keeper import Keeper
@@ -42,3 +49,21 @@ def serve(settings: Settings, scope: str, partitions: tuple[str, ...]) -> None:
     caller = Caller(settings.actor or "socket", scopes, frozenset(partitions) or None)
     keeper = Keeper(root, settings.state and settings.state.absolute())
     Service(keeper, Endpoint(root / PRIVATE), caller, ready).run()
+
+
+def _check_writable(root: Path) -> None:
+    """Refuse to serve where the socket cannot be made.
+
+    Raises:
+        Unavailable: says what else can be used.
+    """
+    from vault_kg.operations import care
+    from vault_kg.serve.endpoint import PRIVATE
+
+    if (root / PRIVATE).is_dir() and care.can_write(root / PRIVATE):
+        return
+    raise Unavailable(
+        f"{root / PRIVATE} cannot be written, and the socket lies there. Other commands read the "
+        "vault with --state FOLDER, a folder outside of it; `vault-kg mcp` is one of them",
+        path=str(root / PRIVATE),
+    )

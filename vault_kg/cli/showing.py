@@ -165,8 +165,8 @@ def _connections(session: Session, view: dict[str, Any]) -> Iterator[str]:
     from vault_kg.cli import found, render
 
     result = session.call("knowledge_connections", id=view["id"], limit=50)
-    told = ("owner", "endpoint") if view["kind"] == "page" else ()
-    own = [e for e in result["edges"] if e["explicit"] or e["type"] not in told]
+    told = "owner" if view["kind"] == "page" else None  # of the claims above
+    own = [e for e in result["edges"] if e["explicit"] or e["type"] != told]
     if own:
         yield "\n" + render.heading("Connections")
         yield from found.connection_lines(result | {"edges": own})

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from vault_kg.cli import context
+from vault_kg.cli import context, folders
 from vault_kg.cli.context import Settings
 
 if TYPE_CHECKING:
@@ -42,9 +42,9 @@ def tui(settings: Settings, connect: bool, web: bool, port: int) -> None:
     its evidence and history. Press ? there for all keys. It changes the vault only where you
     resolve a conflict, decline a merge, adopt a note, restore a file or retry Git.
     """
-    root = context.find(settings)
+    root = folders.find(settings)
     if root is None:
-        raise context.no_vault(settings)
+        raise folders.no_vault(settings)
     try:
         if web:
             _serve(settings, root, connect, port)

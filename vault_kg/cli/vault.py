@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from vault_kg.cli import context
+from vault_kg.cli import context, folders
 from vault_kg.cli.context import Session, Settings
 from vault_kg.errors import InvalidArgument, VaultError
 
@@ -134,7 +134,7 @@ def recover(settings: Settings) -> None:
     from vault_kg.cli import render
     from vault_kg.operations import care
 
-    root = context.find(settings) or context.folder_of(settings)
+    root = folders.find(settings) or folders.folder_of(settings)
     report = care.recover(root, settings.state and settings.state.absolute())
     settings.vault = root
     with context.session(settings) as session:
@@ -157,12 +157,12 @@ def _index_queued(session: Session, stop: threading.Event) -> None:
 
 
 def _check_can_be_made(root: Path) -> None:
-    if (root / context.CONFIG).is_file():
+    if folders.is_vault(root):
         raise InvalidArgument(f"{root} is a vault already", path=str(root))
     if root.exists() and not root.is_dir():
         raise InvalidArgument(f"{root} is not a folder", path=str(root))
-    context.check_not_lost(root)
-    around = next((f for f in root.parents if (f / context.CONFIG).is_file()), None)
+    folders.check_not_lost(root)
+    around = next((f for f in root.parents if folders.is_vault(f)), None)
     if around is not None:
         raise InvalidArgument(
             f"{root} lies inside the vault {around}; a vault cannot hold another", path=str(root)

@@ -37,7 +37,7 @@ class Wanted:
         for name, text, condition in (
             ("prefix", self.prefix, "substr(coalesce(chunk_id, filename), 1, length(:prefix)) = :prefix"),
             ("origin", self.origin, _ORIGIN),
-            ("file", self.source_file, "(filename = :file OR source_file = :file)"),
+            ("file", self.source_file, "coalesce(source_file, filename) = :file"),
             ("chunk", self.chunk_id, "coalesce(chunk_id, filename) = :chunk"),
         ):  # fmt: skip
             if text is not None:

@@ -98,9 +98,10 @@ def duplicates(db: Database, sees: Sees = lambda _: True) -> Iterator[Finding]:
 def missing(db: Database) -> Iterator[Finding]:
     """Yield records that are known and have no file."""
     for record_id, path, partition in db.rows(
-        "SELECT record_id, path, partition FROM revision AS r WHERE revision = (SELECT max(revision) "
-        "FROM revision WHERE record_id = r.record_id) AND NOT EXISTS (SELECT 1 FROM record "
-        "WHERE id = record_id) AND NOT EXISTS (SELECT 1 FROM file WHERE file.path = r.path) "
+        "SELECT record_id, path, partition FROM revision AS r "
+        "WHERE record_id IN (SELECT record_id FROM revision EXCEPT SELECT id FROM record) "
+        "AND revision = (SELECT max(revision) FROM revision WHERE record_id = r.record_id) "
+        "AND NOT EXISTS (SELECT 1 FROM file WHERE file.path = r.path) "
         "AND record_id NOT IN (SELECT record_id FROM guard WHERE kind = 'withdrawn') "
         "ORDER BY path"
     ):
@@ -167,8 +168,9 @@ _Group = tuple[list[str], str, str, str, str]
 
 def _shared_alias(db: Database, now: str) -> Iterator[_Group]:
     for alias, kind, partition, ids in db.rows(
-        "SELECT name.name, coalesce(type, ''), partition, group_concat(DISTINCT id) FROM name "
-        f"JOIN record USING (key) WHERE name.source = 'alias' AND kind = 'page' AND {CURRENT} "
+        "SELECT name.name, coalesce(type, ''), partition, group_concat(DISTINCT id) "
+        "FROM name INDEXED BY name_alias CROSS JOIN record USING (key) "
+        f"WHERE name.source = 'alias' AND kind = 'page' AND {CURRENT} "
         "AND instr(name.name, ':') > 0 GROUP BY 1, 2, 3 HAVING count(DISTINCT id) > 1 ORDER BY 1",
         {"now": now},
     ):
@@ -179,7 +181,9 @@ def _shared_alias(db: Database, now: str) -> Iterator[_Group]:
 def _shared_title(db: Database, now: str) -> Iterator[_Group]:
     for key, kind, partition, ids in db.rows(
         "SELECT title_key, coalesce(type, ''), partition, group_concat(DISTINCT id) FROM record "
-        f"WHERE kind = 'page' AND {CURRENT} GROUP BY 1, 2, 3 HAVING count(DISTINCT id) > 1 ORDER BY 1",
+        "WHERE title_key IN (SELECT title_key FROM record INDEXED BY record_titled "
+        "WHERE kind = 'page' GROUP BY title_key HAVING count(*) > 1) "
+        f"AND kind = 'page' AND {CURRENT} GROUP BY 1, 2, 3 HAVING count(DISTINCT id) > 1 ORDER BY 1",
         {"now": now},
     ):
         yield ids.split(","), "weak", f"both titles read {key!r}", kind, partition

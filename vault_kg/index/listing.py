@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections import Counter
 from collections.abc import Collection
 from dataclasses import dataclass
 from typing import Any
@@ -144,11 +145,13 @@ def counts(db: Database, wanted: Filter) -> dict[str, int]:
 def type_counts(db: Database, wanted: Filter) -> dict[tuple[str, str], int]:
     """Return how many records of each kind and type a filter lets through."""
     condition, values = wanted.condition()
-    rows = db.rows(
-        f"SELECT kind, coalesce(type, ''), count(*) FROM record WHERE {condition} GROUP BY 1, 2",
+    found: Counter[tuple[str, str]] = Counter()
+    for kind, name, number in db.rows(  # by partition too, as `record_listing` is ordered
+        f"SELECT kind, type, count(*) FROM record WHERE {condition} GROUP BY kind, partition, type",
         values,
-    )
-    return {(kind, name): number for kind, name, number in rows}
+    ):
+        found[kind, name or ""] += number
+    return found
 
 
 def _glob(text: str) -> str:

@@ -3,12 +3,17 @@
 from __future__ import annotations
 
 import hashlib
-from dataclasses import dataclass
+import os
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from vault_kg.errors import UnsafePath
 from vault_kg.index.walk import ONTOLOGY
-from vault_kg.records.ontology import Ontology, load_ontology
+from vault_kg.records.field_types import Origin
+from vault_kg.records.ontology import Ontology, OntologyIssue, load_ontology
 from vault_kg.store import files
 from vault_kg.store.files import Stamp
 
@@ -25,16 +30,37 @@ class Ontologies:
     def __init__(self, root: Path) -> None:
         self._root = root
         self._kept: dict[str, _Kept] = {}
+        self._held = threading.local()
+
+    @contextmanager
+    def held(self) -> Iterator[None]:
+        """Take each vocabulary as it is when this thread first asks for it: a plan has one only."""
+        self._held.seen = {}
+        try:
+            yield
+        finally:
+            self._held.seen = None
 
     def of(self, partition: str) -> Ontology:
         """Return the ontology in force in a partition; that of "" is the vault's own."""
+        seen: dict[str, Ontology] | None = getattr(self._held, "seen", None)
+        if seen is None:
+            return self._now(partition)
+        if partition not in seen:
+            seen[partition] = self._now(partition)
+        return seen[partition]
+
+    def _now(self, partition: str) -> Ontology:
         own = f"{partition}/{ONTOLOGY}" if partition else None
         stamps = (self._stamp(ONTOLOGY), self._stamp(own) if own else None)
         kept = self._kept.get(partition)
         if kept is None or kept.stamps != stamps:
-            text = self.text(own) if own else None
-            kept = _Kept(stamps, load_ontology(self.text(ONTOLOGY), text))
-            self._kept[partition] = kept
+            read = [self._read(ONTOLOGY, "vault"), self._read(own, "partition")]
+            ontology = load_ontology(*(text for text, _ in read))
+            unread = tuple(issue for _, issue in read if issue is not None)
+            if unread:
+                ontology = replace(ontology, issues=(*unread, *ontology.issues))
+            kept = self._kept[partition] = _Kept(stamps, ontology)
         return kept.ontology
 
     def _stamp(self, path: str) -> Stamp | None:
@@ -45,17 +71,35 @@ class Ontologies:
 
     def text(self, path: str) -> str | None:
         """Return the YAML of an ontology file, or None where there is none to be read."""
+        return self._read(path, "vault")[0]
+
+    def _read(self, path: str | None, source: Origin) -> tuple[str | None, OntologyIssue | None]:
+        """Return the YAML of an ontology file, and why it cannot be read."""
         try:
-            content = files.read(self._root, path)
-        except (UnsafePath, OSError):
-            return None
-        return content.decode("utf-8", errors="replace") if content is not None else None
+            content = files.read(self._root, path) if path else None
+        except (UnsafePath, OSError) as error:
+            if not self._is_there(str(path)):
+                return None, None
+            reason = error.message if isinstance(error, UnsafePath) else error.strerror
+            message = f"the file cannot be read: {reason}"
+            return None, OntologyIssue("unreadable_manifest", message, source, 1, "error")
+        return content.decode("utf-8", errors="replace") if content is not None else None, None
+
+    def _is_there(self, path: str) -> bool:
+        """Say whether there is a file; what is behind a link is no partition."""
+        folder, _, _ = path.rpartition("/")
+        return os.path.lexists(self._root / path) and not (
+            folder and os.path.islink(self._root / folder)  # noqa: PTH114 - it never raises
+        )
 
     def fingerprint(self) -> str:
-        """Return a hash of every vocabulary in the vault; it changes when any rule may."""
+        """Return a hash of every vocabulary in the vault; it changes when any judgement may."""
         digest = hashlib.sha256()
         for partition in self.partitions():
-            digest.update(self.of(partition).fingerprint.encode())
+            ontology = self.of(partition)
+            digest.update(ontology.fingerprint.encode())
+            faults = [repr(issue) for issue in ontology.issues if issue.costs]
+            digest.update("".join(faults).encode())
         return digest.hexdigest()
 
     def partitions(self) -> list[str]:

@@ -135,7 +135,7 @@ def _record(path: str, document: Document) -> Parsed:
         return Parsed(
             path, BROKEN, stem(path), document=document, problems=hinted, marks_record=True
         )
-    title = record.title or stem(path)
+    title = record.title if names.is_visible(record.title) else stem(path)
     layout = read_layout(document.body)
     found = _passages(document, layout, title, record.summary)
     if record.kind != "page" and document.body.strip():
@@ -159,7 +159,7 @@ def _record(path: str, document: Document) -> Parsed:
 def _note(path: str, document: Document) -> Parsed:
     given = document.fields.get("title")
     is_name = isinstance(given, str | int | float) and not isinstance(given, bool)
-    title = str(given) if is_name and str(given).strip() else stem(path)
+    title = str(given) if is_name and names.is_visible(str(given)) else stem(path)
     aliases = note_aliases(document)
     layout = read_layout(document.body)
     pointed = extract_references(document.body, document.body_line, layout=layout)

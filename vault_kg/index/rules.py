@@ -6,11 +6,12 @@ from collections.abc import Sequence
 
 from vault_kg.errors import UnsafePath
 from vault_kg.index import catalog, identity, successors, validate
+from vault_kg.index.catalog import Standing
 from vault_kg.index.ontologies import Ontologies
 from vault_kg.index.parsed import RECORD, Parsed, parse_file, partition_of
 from vault_kg.index.validate import World
 from vault_kg.records.model import Problem, Record
-from vault_kg.state import guards, merges, revisions
+from vault_kg.state import guards, revisions
 from vault_kg.state.database import Database
 from vault_kg.store import files
 from vault_kg.store.vault import Vault
@@ -99,12 +100,13 @@ class Rules:
         assert record is not None
         lines = parsed.document.lines if parsed.document else {}
         found = validate.check(record, self._world(partition_of(path)), lines.get)
-        if catalog.standing(self._db, record).lifecycle in ("superseded", "withdrawn"):
+        stands = catalog.standing(self._db, record)
+        if stands.lifecycle in ("superseded", "withdrawn"):
             # History may cite what was removed since; nothing is to be mended there.
             found = [problem for problem in found if problem.code not in EVIDENCE_CODES]
         catalog.put_findings(self._db, path, catalog.RULES, found)
         catalog.put_findings(
-            self._db, path, catalog.STATE, _state_problems(self._db, record, lines)
+            self._db, path, catalog.STATE, _state_problems(self._db, record, stands, lines)
         )
         errors = any(p.severity == "error" for p in (*parsed.problems, *found))
         catalog.set_valid(self._db, path, not errors)
@@ -112,7 +114,8 @@ class Rules:
     def _world(self, partition: str) -> World:
         world = self._worlds.get(partition)
         if world is None:
-            world = self._worlds[partition] = World(self._vault, self._ontologies.of(partition))
+            ontology = self._ontologies.of(partition)
+            world = self._worlds[partition] = World(self._vault, ontology, standing=True)
         return world
 
     def _dependents(self) -> set[str]:
@@ -170,11 +173,11 @@ def _paths(db: Database, sql: str, parameters: list[str] | tuple[str, ...]) -> s
     return {path for (path,) in db.rows(sql, parameters)}
 
 
-def _state_problems(db: Database, record: Record, lines: dict[str, int]) -> list[Problem]:
+def _state_problems(
+    db: Database, record: Record, stands: Standing, lines: dict[str, int]
+) -> list[Problem]:
     """Return where a file says something of its lifecycle that only an operation may say."""
-    stands = catalog.standing(db, record)
-    guarded = guards.of(db, record.id)
-    merge = merges.standing(db, record.id)
+    guarded, merge = stands.guarded, stands.merge
     superseded = guarded.get(guards.SUPERSEDED)
     found = []
     if record.lifecycle != stands.lifecycle:

@@ -8,15 +8,16 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from functools import lru_cache
 
 from vault_kg.index import catalog
 from vault_kg.index.eligibility import comparable, start
 from vault_kg.index.pending import Pending
-from vault_kg.records.model import Evidence, Problem, Record
-from vault_kg.records.ontology import Ontology
+from vault_kg.index.walk import ONTOLOGY
+from vault_kg.records.model import SUMMARY_WANTED, Evidence, Problem, Record, Severity
+from vault_kg.records.ontology import Ontology, OntologyIssue
 from vault_kg.state import merges
 from vault_kg.state.database import Database
 from vault_kg.store import sources
@@ -26,6 +27,9 @@ _LINES = re.compile(r"([1-9]\d{0,8})(?:-([1-9]\d{0,8}))?")
 _INSTANT = re.compile(r"\d{4}-\d\d-\d\d([T ]\d\d:\d\d(:\d\d(\.\d+)?)?(Z|[+-]\d\d:\d\d)?)?")
 _LINE_END = re.compile(r"\r\n|\n|\r")
 _DECLARE = "declare it in ontology.yaml, or use one that knowledge_ontology lists"
+_OF_VOCABULARY = ("type", "claim_kind", "fields")
+"""The keys whose problems come from the ontology."""
+
 _KEPT_TEXTS = 64
 
 LineOf = Callable[[str], int | None]
@@ -41,6 +45,8 @@ class World:
     """Whether a partition exists for the one whose record is judged."""
     pending: Pending = field(default_factory=Pending)
     """What the same plan creates besides."""
+    standing: bool = False
+    """Whether what stands is judged: a rule that a fault of `ontology.yaml` took away hides none."""
 
     def __post_init__(self) -> None:
         self._chains = merges.targets(self.vault.database)
@@ -71,12 +77,34 @@ class World:
 
 def check(record: Record, world: World, line_of: LineOf = lambda _: None) -> list[Problem]:
     """Return every rule that a record breaks, with the line that `line_of` gives for a key."""
-    found: list[Problem] = []
-    for key, problem in _problems(record, world):
-        found.append(
-            Problem(problem.code, problem.message, line_of(key), problem.hint, problem.severity)
-        )
-    return found
+    found = list(_problems(record, world))
+    doubt = _doubt(record, world) if any(key in _OF_VOCABULARY for key, _ in found) else None
+    return [
+        _by_fault(replace(problem, line=line_of(key)), doubt, world.standing)
+        if doubt and key in _OF_VOCABULARY
+        else replace(problem, line=line_of(key))
+        for key, problem in found
+    ]
+
+
+def _doubt(record: Record, world: World) -> OntologyIssue | None:
+    ends = (record.from_id, record.to_id)
+    return world.ontology.doubt([record.type, *(world.page_type(end) for end in ends if end)])
+
+
+def _by_fault(problem: Problem, fault: OntologyIssue, standing: bool) -> Problem:
+    """Return a problem with the fault of `ontology.yaml` that it may come from."""
+    return replace(
+        problem,
+        hint=f"{place_of(fault)}: {fault.message}. Mend that first",
+        severity="warning" if standing else problem.severity,
+    )
+
+
+def place_of(issue: OntologyIssue) -> str:
+    """Return where an issue of the vocabulary is, in words."""
+    whose = "the partition's " if issue.source == "partition" else ""
+    return f"{whose}{ONTOLOGY}:{issue.line or 1}"
 
 
 def quote_of(text: str, citation: Evidence) -> str | None:
@@ -133,16 +161,7 @@ def _page_problems(record: Record, world: World) -> Iterator[tuple[str, Problem]
     ontology = world.ontology
     declared = ontology.page_type(record.type) if record.type else None
     if record.type and declared is None:
-        severity = "error" if ontology.mode == "strict" else "warning"
-        yield (
-            "type",
-            Problem(
-                "undeclared_type",
-                f"{record.type!r} is not a declared page type",
-                hint=_DECLARE,
-                severity=severity,  # type: ignore[arg-type]
-            ),
-        )
+        yield "type", _undeclared(record.type, "page type", world)
     if declared is not None:
         _, problems = ontology.check_fields(declared.name, dict(record.fields))
         for p in problems:
@@ -150,12 +169,13 @@ def _page_problems(record: Record, world: World) -> Iterator[tuple[str, Problem]
                 "fields",
                 Problem("invalid_field", f"fields.{p.field}: {p.reason}", severity=p.level),
             )
-    if record.summary and len(record.summary) > 300:
+    if record.summary and len(record.summary) > SUMMARY_WANTED:
         yield (
             "summary",
             Problem(
                 "long_summary",
-                f"the summary has {len(record.summary)} characters; 300 are wanted at most",
+                f"the summary has {len(record.summary)} characters; {SUMMARY_WANTED} are wanted at "
+                "most",
                 severity="warning",
             ),
         )
@@ -163,16 +183,7 @@ def _page_problems(record: Record, world: World) -> Iterator[tuple[str, Problem]
 
 def _claim_problems(record: Record, world: World) -> Iterator[tuple[str, Problem]]:
     if record.type and world.ontology.claim_kind(record.type) is None:
-        severity = "error" if world.ontology.mode == "strict" else "warning"
-        yield (
-            "claim_kind",
-            Problem(
-                "undeclared_type",
-                f"{record.type!r} is not a declared claim kind",
-                hint=_DECLARE,
-                severity=severity,  # type: ignore[arg-type]
-            ),
-        )
+        yield "claim_kind", _undeclared(record.type, "claim kind", world)
     if not record.body.strip():
         yield "id", Problem("empty_statement", "the statement (the body) is empty")
     for key, targets in (("owner", (record.owner,)), ("entities", record.entities)):
@@ -201,20 +212,17 @@ def _relationship_problems(record: Record, world: World) -> Iterator[tuple[str, 
         return
     declared = world.ontology.relationship_type(record.type)
     if declared is None:
-        severity = "error" if world.ontology.mode == "strict" else "warning"
-        yield (
-            "type",
-            Problem(
-                "undeclared_type",
-                f"{record.type!r} is not a declared relationship type",
-                hint=_DECLARE,
-                severity=severity,  # type: ignore[arg-type]
-            ),
-        )
+        yield "type", _undeclared(record.type, "relationship type", world)
     elif types.get("from") and types.get("to"):
         reason = world.ontology.allows_endpoints(declared.name, types["from"], types["to"])
         if reason:
             yield "type", Problem("endpoint_type", reason)
+
+
+def _undeclared(name: str, what: str, world: World) -> Problem:
+    severity: Severity = "error" if world.ontology.mode == "strict" else "warning"
+    message = f"{name!r} is not a declared {what}"
+    return Problem("undeclared_type", message, hint=_DECLARE, severity=severity)
 
 
 def _unbound(key: str, pointer: object) -> Problem:

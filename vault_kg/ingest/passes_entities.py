@@ -74,7 +74,7 @@ class EntitiesReprocessed(Reprocessed):
     plan: list[Rekinded] | None = Field(None, description="Of a dry run: what would change.")
 
 
-@operation("write", EntitiesReprocessed, toolset="graph")
+@operation("write", EntitiesReprocessed, toolset="graph", asks_model=True)
 def knowledge_reprocess_entity_types(
     ws: Workspace, request: ReprocessEntityTypes, caller: Caller
 ) -> EntitiesReprocessed:

@@ -37,7 +37,7 @@ class RelationsReprocessed(Reprocessed):
     plan: list[Retyped] | None = Field(None, description="Of a dry run: what would change.")
 
 
-@operation("write", RelationsReprocessed, toolset="graph")
+@operation("write", RelationsReprocessed, toolset="graph", asks_model=True)
 def knowledge_reprocess_relation_types(
     ws: Workspace, request: ReprocessRelationTypes, caller: Caller
 ) -> RelationsReprocessed:

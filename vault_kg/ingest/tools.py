@@ -61,7 +61,7 @@ class AddEpisode(GraphWrite):
     dry_run: bool = DRY_RUN
 
 
-@operation("write", Ingested, toolset="graph")
+@operation("write", Ingested, toolset="graph", asks_model=True)
 def knowledge_process_chunk(ws: Workspace, request: ProcessChunk, caller: Caller) -> Ingested:
     """Read prose into pages, claims and relationships that cite its lines, with a language model.
 
@@ -80,7 +80,7 @@ def knowledge_process_chunk(ws: Workspace, request: ProcessChunk, caller: Caller
     return ingest(ws, caller, "knowledge_process_chunk", request, document, dry_run=request.dry_run)
 
 
-@operation("write", Ingested, toolset="graph")
+@operation("write", Ingested, toolset="graph", asks_model=True)
 def knowledge_add_episode(ws: Workspace, request: AddEpisode, caller: Caller) -> Ingested:
     """Read a text, messages or JSON as knowledge_process_chunk does, under a name of its own."""
     text, transcript = documents.as_text(request.episode_body, request.source)

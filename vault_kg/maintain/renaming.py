@@ -2,7 +2,8 @@
 
 References between records hold record ids, and a rename cannot touch them. Links in Markdown name a
 file by its stem, its path, or the page's title or alias. A link that would lead elsewhere stops the
-rename; one by the old name is carried by an alias; one by the old path is named in the answer.
+rename; one by the old name is carried by an alias; one by the old path is changed where that may be
+(`following`), or else named in the answer.
 """
 
 from __future__ import annotations
@@ -74,6 +75,11 @@ def foresee(ws: Workspace, moved: Moved) -> Links:
     used = {name for _, target in carried for name in link_targets.link_names(target)}
     needed = [one for one in extra if lookup_key(one) in used and one not in moved.aliases]
     return Links(carried, broken, captured, needed)
+
+
+def leads_there(ws: Workspace, moved: Moved, path: str, target: str) -> bool:
+    """Say whether a link of a file means the page, once it has its new name."""
+    return _resolved(ws, path, target, _after(moved, moved.aliases), moved) == [moved.id]
 
 
 def _after(moved: Moved, aliases: Sequence[str]) -> list[Candidate]:

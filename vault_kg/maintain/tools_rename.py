@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 
 from pydantic import Field
 
@@ -12,6 +13,7 @@ from vault_kg.index.nodes import Node
 from vault_kg.index.parsed import partition_of
 from vault_kg.maintain import (
     finding,
+    following,
     guarding,
     levels,
     nudges,
@@ -22,6 +24,7 @@ from vault_kg.maintain import (
     writing,
 )
 from vault_kg.maintain import request as wire
+from vault_kg.maintain.following import Following
 from vault_kg.maintain.renaming import Links, Moved
 from vault_kg.maintain.sessions import Session
 from vault_kg.operations import checks, drafts
@@ -63,7 +66,9 @@ class Renamed(wire.Told):
     revision: int
     edges: int = Field(description="Edges that name the node, in all levels that the caller sees.")
     links_carried: int
-    links_left: list[str] = Field(description="Links by the old path, as file: target.")
+    links_left: list[str] = Field(
+        description="Links by the old path that stay, in notes and statements, as file: target."
+    )
     warnings: list[str] = Field(default_factory=list)
 
 
@@ -73,6 +78,7 @@ class _Done:
 
     found: Node
     links: Links
+    following: Following
     whole: bool
     edges: int
 
@@ -81,6 +87,7 @@ class _Done:
 def kg_rename_node(ws: Workspace, request: RenameNode, caller: Caller) -> Renamed:
     """Give a node another id; edges, endorsements, history and links stay with it, in every level.
 
+    Titles and files that were made of the old id follow it, and links by path in pages.
     Refused where the new id is taken, or where an edge or link would come to mean another node. The
     node must have been read as it stands.
     """
@@ -101,8 +108,11 @@ def kg_rename_node(ws: Workspace, request: RenameNode, caller: Caller) -> Rename
         _check_links(session, links, request.new_id)
         beside = nodes.edges_at(ws.database, [found.id])
         shown = sum(caller.sees(edge.partition) for edge in beside)
-        done[:] = [_Done(found, links, bool(known and known.full), shown)]
-        return _plan(ws, target, moved, links)
+        leads_there = partial(renaming.leads_there, ws, moved)
+        follows = following.of_links(ws, caller, moved, target, links.broken, leads_there)
+        follows.changes += following.of_edges(ws, caller, moved, beside)
+        done[:] = [_Done(found, links, follows, bool(known and known.full), shown)]
+        return _plan(ws, target, moved, links, follows)
 
     writing.carry_out(session, RENAME, _Rename(old_id=request.old_id, new_id=request.new_id), plan)
     return _finish(session, request.new_id, done[0])
@@ -146,7 +156,7 @@ def _moved(target: Target, name: str) -> Moved:
     )  # fmt: skip
 
 
-def _plan(ws: Workspace, target: Target, moved: Moved, links: Links) -> Plan:
+def _plan(ws: Workspace, target: Target, moved: Moved, links: Links, follows: Following) -> Plan:
     """Return the plan that takes the file from its old path to the new one, as its next revision."""
     revision = target.head.revision + 1
     changes: dict[str, Value | Remove] = {
@@ -155,6 +165,9 @@ def _plan(ws: Workspace, target: Target, moved: Moved, links: Links) -> Plan:
     if links.aliases:
         changes["aliases"] = [*moved.aliases, *links.aliases]
     content = edit(target.document, changes)
+    if follows.own_body is not None:
+        head = len(content) - len(target.document.body.encode())
+        content = content[:head] + follows.own_body.encode()
     folder, _, file = moved.new_path.rpartition("/")
     only_case = names.file_key(file) == names.file_key(moved.path.rpartition("/")[2])
     room = places.Room() if only_case else places.make_room(ws, folder, file.removesuffix(".md"))
@@ -165,7 +178,7 @@ def _plan(ws: Workspace, target: Target, moved: Moved, links: Links) -> Plan:
     gone = Change(moved.path, target.content, None, partition=moved.partition)
     receipt = drafts.receipt_of(there, reason=f"renamed from {moved.old_name}")
     return Plan(
-        moved.partition, receipt, (*room.changes, gone, there), moved.new_title,
+        moved.partition, receipt, (*room.changes, gone, there, *follows.changes), moved.new_title,
         moves=room.moves, reason=f"renamed from {moved.old_name}",
     )  # fmt: skip
 
@@ -176,6 +189,7 @@ def _finish(session: Session, name: str, done: _Done) -> Renamed:
     keys = (names.file_key(before.slug), names.file_key(name))
     tiers.renamed(db, before.partition, keys, before.id, ws.now())
     seen.saw(db, session.id, {now.id: now.revision}, full=done.whole, via="write")
+    _see_what_followed(session, done.following)
     at = tending.written_at(before, usage.use_of(db, before.id))
     usage.written_quietly(db, now.id, at, now.revision)  # a name is no use of what it names
     session.used(before.partition)
@@ -183,8 +197,10 @@ def _finish(session: Session, name: str, done: _Done) -> Renamed:
         f"{path}: {target}"
         for path, target in done.links.broken
         if session.caller.sees(partition_of(path))
+        and (path, target) not in done.following.rewritten
     ]
-    carried = sum(session.caller.sees(partition_of(path)) for path, _ in done.links.carried)
+    links = [*done.links.carried, *done.following.rewritten]
+    carried = sum(session.caller.sees(partition_of(path)) for path, _ in links)
     level = levels.level_of(before.partition)
     warnings = nudges.of(session, now, created=False)
     lines = [
@@ -200,3 +216,14 @@ def _finish(session: Session, name: str, done: _Done) -> Renamed:
         links_carried=carried, links_left=broken[:MAX_NAMED], warnings=warnings,
         text=writing.said(session, *lines),
     )  # fmt: skip
+
+
+def _see_what_followed(session: Session, follows: Following) -> None:
+    """Count as read what had been read and changed only by the new id; no use of a page is made."""
+    db = session.ws.database
+    for record_id, revision in follows.revisions().items():
+        known = seen.seen(db, session.id, record_id)
+        if known is not None and known.revision == revision - 1:
+            seen.saw(db, session.id, {record_id: revision}, full=known.full, via=known.via)
+        if record_id in follows.written:
+            usage.written_quietly(db, record_id, follows.written[record_id], revision)

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any
+from dataclasses import replace
+from typing import Annotated
 
 from pydantic import Field
 
@@ -12,8 +13,9 @@ from vault_kg.operations.base import Cursor, Git, Limit, Line, Model, Request
 from vault_kg.operations.caller import Caller
 from vault_kg.operations.registry import operation
 from vault_kg.operations.workspace import Workspace
+from vault_kg.state import glimpses
 from vault_kg.state import journal as rows
-from vault_kg.state.journal import Entry
+from vault_kg.state.glimpses import Glimpse
 from vault_kg.store.journal import OBSERVE
 
 MAX_TOUCHED = 50
@@ -92,70 +94,72 @@ def knowledge_activity(ws: Workspace, request: Activity, caller: Caller) -> Acti
     )
 
 
-def _seen(ws: Workspace, request: Activity, caller: Caller) -> list[Entry]:
+def _seen(ws: Workspace, request: Activity, caller: Caller) -> list[Glimpse]:
     """Return the entries asked for, and one more where there are more."""
-    found: list[Entry] = []
+    found: list[Glimpse] = []
     before = paging.offset(request, request.cursor)
+    most = MAX_TOUCHED if caller.partitions is None else None
     while len(found) <= request.limit:
-        chunk = rows.recent(ws.database, min(_CHUNK, request.limit + 1), before)
+        chunk = glimpses.recent(ws.database, min(_CHUNK, request.limit + 1), before, most)
         if not chunk:
             break
         for entry in chunk:
             if request.after is not None and entry.seq <= request.after:
                 return found
-            if request.actor in (None, entry.actor) and _is_there(ws, entry, caller):
-                found.append(entry)
+            if request.actor in (None, entry.actor) and caller.sees(entry.partition):
+                found += _as_seen(ws, entry, caller)
         before = chunk[-1].seq
     return found[: request.limit + 1]
 
 
-def _is_there(ws: Workspace, entry: Entry, caller: Caller) -> bool:
-    """Say whether an entry exists for a caller: one that touches records must touch one it sees."""
-    if not caller.sees(entry.partition):
-        return False
-    return not entry.effects["revisions"] or bool(_revisions(ws, entry, caller))
+def _as_seen(ws: Workspace, entry: Glimpse, caller: Caller) -> list[Glimpse]:
+    """Return an entry with the revisions of records that exist for a caller.
 
-
-def _revisions(ws: Workspace, entry: Entry, caller: Caller) -> list[dict[str, Any]]:
-    """Return what an entry did to the records that exist for a caller."""
-    return [
+    One that touches records exists only for a caller who sees any of them.
+    """
+    if caller.partitions is None or not entry.revisions:
+        return [entry]
+    mine = [
         each
-        for each in entry.effects["revisions"]
+        for each in entry.revisions
         if caller.sees(each["partition"])
         and not sight.stands_on_hidden(ws, caller, each["record_id"])
     ]
+    return [replace(entry, revisions=mine, revisions_total=len(mine))] if mine else []
 
 
 def waiting_for_git(ws: Workspace, caller: Caller) -> tuple[int, str | None]:
     """Return how many changes that a caller may see wait for Git, and the reason of the oldest."""
+    if ws.vault.reading:
+        return 0, "open for reading only"
     waiting, reason = rows.queue_state(ws.database)
     if waiting and caller.partitions is not None:
         waiting = sum(caller.sees(e.partition) for e in rows.queued(ws.database, waiting))
     return waiting, reason if waiting else None
 
 
-def _label(entry: Entry, seen: int, caller: Caller) -> str:
+def _label(entry: Glimpse, caller: Caller) -> str:
     """Return what an entry is called; edits in several partitions are counted as a caller sees them."""
+    seen = entry.revisions_total
     if entry.operation == OBSERVE and caller.partitions is not None:
         return f"{seen} record{'' if seen == 1 else 's'}"
-    return str(entry.effects["label"])
+    return entry.label
 
 
-def _view(ws: Workspace, entry: Entry, caller: Caller) -> EntryView:
-    receipt: dict[str, Any] = entry.receipt or entry.effects["receipt"]
-    revisions = _revisions(ws, entry, caller)
+def _view(ws: Workspace, entry: Glimpse, caller: Caller) -> EntryView:
     return EntryView(
         seq=entry.seq, request_id=entry.request_id, operation=entry.operation,
         partition=entry.partition, actor=entry.actor, reason=entry.reason,
-        label=_label(entry, len(revisions), caller), state=entry.state, accepted_at=entry.accepted_at,
-        published_at=entry.published_at, target_id=receipt.get("targetId"),
-        replacement_id=receipt.get("replacementId"),
+        label=_label(entry, caller), state=entry.state, accepted_at=entry.accepted_at,
+        published_at=entry.published_at, target_id=entry.receipt.get("targetId"),
+        replacement_id=entry.receipt.get("replacementId"),
         touched=[
             Touched(
                 id=r["record_id"], kind=r["kind"], revision=r["revision"],
                 lifecycle=r["lifecycle"], path=r["path"],
             )
-            for r in revisions[:MAX_TOUCHED]
+            for r in entry.revisions[:MAX_TOUCHED]
         ],
-        touched_total=len(revisions), git=Git.model_validate(ws.outbox.state(entry.seq)),
+        touched_total=entry.revisions_total,
+        git=Git.model_validate(ws.outbox.state_of(entry.seq, entry.state, entry.commit_id)),
     )  # fmt: skip

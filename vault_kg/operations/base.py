@@ -9,7 +9,6 @@ from __future__ import annotations
 import json
 import math
 import re
-import unicodedata
 from typing import Annotated, Any, Literal
 
 from pydantic import (
@@ -22,6 +21,7 @@ from pydantic import (
 )
 from pydantic.alias_generators import to_camel
 
+from vault_kg.records.names import is_visible
 from vault_kg.records.yaml_scalars import Value, checked
 
 MAX_TEXT = 2_000_000
@@ -48,7 +48,7 @@ def _name(text: str) -> str:
 
 
 def _seen(text: str) -> str:
-    if all(unicodedata.category(c)[0] in "ZC" for c in text):
+    if not is_visible(text):
         raise ValueError("must have a character that can be seen")
     return text
 
@@ -101,7 +101,7 @@ Title = Annotated[
     AfterValidator(_one_line),
     AfterValidator(_seen),
 ]
-"""The name of an entity or node: a line that is not blank, without the space around it."""
+"""The name of an entity or node: a line that can be seen, without the space around it."""
 
 Name = Annotated[
     str, StringConstraints(max_length=100), AfterValidator(_one_line), AfterValidator(_name)

@@ -36,6 +36,13 @@ def is_lost(folder: Path) -> bool:
         return False
 
 
+def can_write(folder: Path) -> bool:
+    """Say whether this account may make files in a folder."""
+    from vault_kg.store import reading
+
+    return reading.can_write(folder)
+
+
 def recover(root: Path, state: Path | None = None) -> dict[str, Any]:
     """Rebuild a lost state from Git and the files; returns what was recovered.
 

@@ -7,6 +7,7 @@ from collections.abc import Collection
 from vault_kg.errors import InvalidArgument, InvalidRecord, LifecycleRefused, StaleOntology
 from vault_kg.index import successors, validate
 from vault_kg.index.pending import Pending
+from vault_kg.index.walk import ONTOLOGY
 from vault_kg.operations import targets
 from vault_kg.operations.caller import Caller
 from vault_kg.operations.workspace import Workspace
@@ -34,9 +35,10 @@ def check_ontology(ws: Workspace, partition: str, expected: str | None) -> None:
     ontology = ws.ontology(partition)
     if ontology.broken:
         issue = next(i for i in ontology.issues if i.level == "error")
+        path = f"{partition}/{ONTOLOGY}" if issue.source == "partition" else ONTOLOGY
         raise InvalidRecord(
-            f"ontology.yaml:{issue.line or 1}: {issue.message}. Mend it before structured writes",
-            path="ontology.yaml",
+            f"{path}:{issue.line or 1}: {issue.message}. Mend it before structured writes",
+            path=path,
             line=issue.line,
         )
     if expected is not None and expected != ontology.fingerprint:

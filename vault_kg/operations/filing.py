@@ -12,6 +12,7 @@ from vault_kg.operations.base import (
     Line,
     Name,
     Receipt,
+    Title,
     Write,
 )
 from vault_kg.operations.caller import Caller
@@ -36,7 +37,7 @@ class Adopt(Write):
 
     path: Line
     type: Name = Field("Document", description="The page type that it gets.")
-    title: Line | None = None
+    title: Title | None = None
 
 
 class Restore(Write):
@@ -113,14 +114,19 @@ def _plan_adopt(ws: Workspace, request: Adopt, caller: Caller) -> Plan:
             path=path,
             keys=taken,
         )
-    asked = request.model_fields_set
-    changes = {k: v for k, v in added.items() if k not in document.fields or k in asked}
+    own = {k for k in ("title", "type") if not _is_blank(document.fields.get(k))}
+    kept = own - request.model_fields_set
+    changes = {k: v for k, v in added.items() if k not in kept}
     change = Change(
         path, content, edit(document, changes), record_id, "page", 1, "active", row.partition
     )
     warnings = drafts.validate(ws, caller, change)
     receipt = drafts.receipt_of(change, warnings=warnings or None)
     return Plan(row.partition, receipt, (change,), row.title)
+
+
+def _is_blank(value: object) -> bool:
+    return value is None or (isinstance(value, str) and not names.is_visible(value))
 
 
 def _no_note(path: str) -> NotFound:

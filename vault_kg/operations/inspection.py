@@ -57,7 +57,15 @@ class Diagnose(Request):
     """What should somebody look at?"""
 
     section: Literal[
-        "all", "conflicts", "files", "duplicates", "missing", "chains", "links", "merges"
+        "all",
+        "vocabulary",
+        "conflicts",
+        "files",
+        "duplicates",
+        "missing",
+        "chains",
+        "links",
+        "merges",
     ] = "all"
     path: Line | None = Field(
         None, description="Only what is found in this file, which is looked at first."
@@ -260,11 +268,15 @@ def _section(ws: Workspace, section: str, caller: Caller) -> list[findings.Findi
     }
     reader = readers.get(section)
     found = list(reader(ws.database)) if reader else []
-    return [*found, *_vocabulary_issues(ws)] if section == "all" else found
+    issues = _vocabulary_issues(ws) if section in ("all", "vocabulary") else []
+    return [*issues, *found]
 
 
 def _vocabulary_issues(ws: Workspace) -> list[findings.Finding]:
-    """Return what is wrong in the `ontology.yaml` of the vault and of each partition."""
+    """Return what is wrong in the `ontology.yaml` of the vault and of each partition.
+
+    It is told before everything else, errors first: findings of records may come from it.
+    """
     found = {}
     for partition in ws.ontologies.partitions():
         for issue in ws.ontology(partition).issues:
@@ -272,10 +284,19 @@ def _vocabulary_issues(ws: Workspace) -> list[findings.Finding]:
             path = f"{partition}/{ONTOLOGY}" if own else ONTOLOGY
             found[path, issue] = findings.Finding(
                 issue.code, issue.level, issue.message, path, issue.line,
-                hint=f"mend {path}; until then what is valid of it counts",
+                hint=_mend(path, issue.level),
                 partition=partition if own else None,
             )  # fmt: skip
-    return list(found.values())
+    return sorted(found.values(), key=lambda f: f.severity != "error")
+
+
+def _mend(path: str, level: str) -> str:
+    if level == "error":
+        return (
+            f"mend {path} at this line; until then nothing of it counts: its records are read and "
+            "searched as before, and structured writes are refused"
+        )
+    return f"mend {path}; until then what is valid of it counts"
 
 
 def _count(

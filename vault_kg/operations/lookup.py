@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+import contextlib
 from dataclasses import replace
+from itertools import islice
 from typing import Annotated, Any
 
 from pydantic import Field
 
-from vault_kg.errors import Ambiguous, NotFound
-from vault_kg.index import catalog, listing, successors
+from vault_kg.errors import Ambiguous, InvalidRecord, NotFound
+from vault_kg.index import catalog, findings, listing, successors
 from vault_kg.index.catalog import Row
 from vault_kg.index.listing import Filter
 from vault_kg.operations import asof, targets
-from vault_kg.operations.asof import AsOf
+from vault_kg.operations.asof import AsOf, Past
 from vault_kg.operations.base import Line, Model, Request
 from vault_kg.operations.caller import Caller
 from vault_kg.operations.registry import operation
@@ -29,6 +31,10 @@ from vault_kg.operations.summaries import (
 )
 from vault_kg.operations.workspace import Workspace
 from vault_kg.records import names
+from vault_kg.state import revisions
+
+MAX_MISSING = 500
+"""So many missing records are looked through for a name that nothing has."""
 
 
 class Lookup(Request):
@@ -75,6 +81,7 @@ def knowledge_lookup(ws: Workspace, request: Lookup, caller: Caller) -> Found:
     if not rows:
         for row in listing.named(ws.database, request.text, replace(wanted, blocked=True)):
             targets.check_not_blocked(ws, row.id)
+        _check_not_missing(ws, request.text, wanted, caller)
         raise NotFound(
             f"nothing is called {request.text!r}; knowledge_search finds by words and meaning",
             text=request.text,
@@ -110,6 +117,23 @@ def _through_successors(ws: Workspace, text: str, wanted: Filter) -> tuple[list[
         and (wanted.partitions is None or row.partition in wanted.partitions)
     ]
     return rows, finals[rows[0].id] if len(rows) == 1 else None
+
+
+def _check_not_missing(ws: Workspace, text: str, wanted: Filter, caller: Caller) -> None:
+    """Refuse the name of a record whose file is gone, and say where it was."""
+    key = names.lookup_key(text.removesuffix(".md"))
+    keep = past_filter(ws, replace(wanted, lifecycle="all"), caller)
+    for found in islice(findings.missing(ws.database), MAX_MISSING):
+        head = revisions.head(ws.database, str(found.record))
+        content = ws.bytes_of(head) if head is not None else None
+        if head is None or content is None:
+            continue
+        with contextlib.suppress(InvalidRecord):
+            past = Past(head, targets.read(head.path, content, head)[1], True)
+            path = head.path.removesuffix(".md")
+            called = past_names(past) | {names.lookup_key(n) for n in (path, path.split("/")[-1])}
+            if key in called and keep(past):
+                raise targets.missing(head)
 
 
 def _lookup_then(ws: Workspace, request: Lookup, caller: Caller) -> Found:

@@ -39,6 +39,8 @@ class Operation:
     destructive: bool = False
     also: frozenset[str] = frozenset()
     """Further toolsets that it belongs to."""
+    asks_model: bool = False
+    """Whether most of its time it waits for a model, and writes only in the end."""
 
     def is_in(self, toolsets: frozenset[str]) -> bool:
         """Say whether it belongs to one of these toolsets."""
@@ -60,6 +62,7 @@ def operation(
     toolset: str = "records",
     destructive: bool = False,
     also: tuple[str, ...] = (),
+    asks_model: bool = False,
 ) -> Callable[[Callable[[Workspace, RequestT, Caller], Model]], Any]:
     """Register a handler; its name, docstring and request annotation are those of the operation."""
 
@@ -80,6 +83,7 @@ def operation(
             handler,
             destructive,
             frozenset(also),
+            asks_model,
         )
         return handler
 

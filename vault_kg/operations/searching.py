@@ -26,6 +26,13 @@ Mode = Literal["hybrid", "text", "semantic"]
 
 QUERY_SECONDS = 10.0
 
+LEAST_ALIKE = 0.2
+"""How alike, as a cosine, what is found by meaning alone must be where nothing else is asked.
+
+Chosen on LoCoMo 1-4 with all-MiniLM-L6-v2 (`benchmarks/quality.py --choose`): together with words no
+question loses by it, and by meaning alone one of 755 does; a sixth of what is listed goes.
+"""
+
 DEPTH = 200
 """How many answers are put in order where it is not said how many will be looked at."""
 
@@ -46,7 +53,9 @@ class Search(Request):
     limit: Annotated[int, Field(ge=1, le=100)] = 10
     cursor: Cursor | None = None
     min_similarity: Annotated[float, Field(ge=0, le=1)] | None = Field(
-        None, description="Leave out what is found by meaning alone and is less similar."
+        None,
+        description="Leave out what is found by meaning alone and is less similar (default: "
+        f"{LEAST_ALIKE}); 0 lists all.",
     )
     mode: Mode = "hybrid"
     include_notes: bool = True
@@ -113,8 +122,8 @@ class Hits(Model):
 def knowledge_search(ws: Workspace, request: Search, caller: Caller) -> Hits:
     """Find records and notes by words and by meaning.
 
-    Each hit has a snippet and the evidence of why it was found; a similarity far below the
-    others' is filler, which minSimilarity leaves out.
+    Each hit has a snippet and the evidence of why it was found. What is found by meaning alone and
+    is hardly alike is left out; minSimilarity says how alike it must be.
     """
     query = parse_query(request.query, as_typed=request.as_typed)
     wanted = _filter(ws, request, query, caller)
@@ -126,12 +135,16 @@ def knowledge_search(ws: Workspace, request: Search, caller: Caller) -> Hits:
         query,
         wanted,
         mode=request.mode,
-        floor=request.min_similarity,
+        floor=_floor(request.min_similarity),
         per_record=request.per_record,
         depth=start + request.limit,
     )
     shown = found.page(ws.database, start, request.limit)
     return _hits(request, shown, start, found.total, found.semantic)
+
+
+def _floor(asked: float | None) -> float | None:
+    return LEAST_ALIKE if asked is None else asked or None  # what is opposite is below 0
 
 
 def _as_of(ws: Workspace, request: Search, query: Query, wanted: Filter, start: int) -> Hits:

@@ -25,6 +25,7 @@ from vault_kg.operations.caller import Caller
 from vault_kg.operations.drafts import Draft
 from vault_kg.operations.registry import operation
 from vault_kg.operations.workspace import Workspace
+from vault_kg.records import names
 from vault_kg.records.frontmatter import Value
 from vault_kg.records.ontology import snake_case
 from vault_kg.records.yaml_scalars import Instant
@@ -175,4 +176,6 @@ def _date(text: str | None) -> Instant | None:
 
 
 def _title(given: str | None, text: str, record_id: str) -> str:
-    return given.strip() if given and given.strip() else drafts.title_from(text, record_id)
+    return (
+        given.strip() if given and names.is_visible(given) else drafts.title_from(text, record_id)
+    )

@@ -126,12 +126,15 @@ class Workspace:
         """Return the ontology in force in a partition."""
         return self.ontologies.of(partition)
 
-    def scan(self, progress: Progress | None = None, wait: float | None = None) -> ScanReport:
+    def scan(
+        self, progress: Progress | None = None, wait: float | None = None, *, aside: bool = False
+    ) -> ScanReport:
         """Take in everything that changed in the vault's files, and let Git follow.
 
         Args:
             progress: called with (done, total) files.
             wait: seconds to wait for a writer; the write lane's own default where None.
+            aside: something else goes on meanwhile that is not to be kept waiting.
         """
         before = rows.last_seq(self.database)
 
@@ -141,7 +144,7 @@ class Workspace:
                 progress(done, total)
 
         try:
-            report = self.indexer.scan(self.journal, tell, wait)
+            report = self.indexer.scan(self.journal, tell, wait, aside=aside)
         finally:
             self.job = None
         if rows.last_seq(self.database) != before:
@@ -185,6 +188,7 @@ class Workspace:
             request: its arguments; `requestId` makes it idempotent.
             plan: validates against what stands and says what will be done; runs under the lane.
         """
+        self.vault.check_writable()
         self._check_vault(request)
         if not self.scanned:
             self.scan(lambda done, total: caller.report(done, total, "indexing"))
@@ -192,15 +196,21 @@ class Workspace:
             mode="json", by_alias=True, exclude_unset=True, exclude={"request_id"}
         )
         asked = Request(request.request_id, operation, caller.actor, payload)
+
+        def planned() -> Plan:
+            with self.ontologies.held():
+                return plan()
+
         with self.lane.hold():
             self._check_unused(caller, asked)
-            entry = self.journal.submit(asked, plan, caller.report)
+            entry = self.journal.submit(asked, planned, caller.report)
         self._note_vocabularies([entry.partition])
         self.outbox.drain()
         return self.receipt(entry.seq)
 
     def rehearse(self, request: Write, plan: Callable[[], Plan]) -> Plan:
         """Plan a change as `write` would, and carry nothing out."""
+        self.vault.check_writable()
         self._check_vault(request)
         if not self.scanned:
             self.scan()

@@ -8,15 +8,12 @@ Obsidian; where that does not decide, the link is ambiguous and all of them are 
 from __future__ import annotations
 
 import posixpath
-from collections import defaultdict
 from typing import TYPE_CHECKING, Final, Literal, NamedTuple
 
 from vault_kg.records.names import lookup_key
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
-
-    from vault_kg.records.links import Link
 
 Source = Literal["stem", "id", "title", "alias"]
 
@@ -28,36 +25,6 @@ class Candidate(NamedTuple):
     path: str
     name: str
     source: Source
-
-
-class LinkTargets:
-    """Everything in a vault that a link can lead to, in memory."""
-
-    def __init__(self, rows: Iterable[tuple[str, str, str | None, Iterable[str]]]) -> None:
-        """Take in what there is.
-
-        Args:
-            rows: uid, vault-relative path, title and aliases of each record and note.
-        """
-        self._named: dict[str, list[Candidate]] = defaultdict(list)
-        self._at: dict[str, str] = {}
-        for uid, path, title, aliases in rows:
-            self._at[path] = uid
-            for source, name in names_of(uid, path, title, aliases):
-                self._named[name].append(Candidate(uid, path, name, source))
-
-    def resolve(self, link: Link, from_path: str) -> list[str]:
-        """Return the uids that a link leads to: one, none, or all that it may mean.
-
-        Args:
-            link: a link found in a text.
-            from_path: the vault-relative path of the file that holds it.
-        """
-        if not link.target:
-            return [self._at[from_path]] if from_path in self._at else []
-        names = link_names(link.target)
-        candidates = [found for name in names for found in self._named.get(name, ())]
-        return choose(link.target, from_path, candidates)
 
 
 def names_of(

@@ -63,20 +63,6 @@ def extract_links(body: str, first_line: int = 1, *, layout: Layout | None = Non
     return extract_references(body, first_line, layout=layout).links
 
 
-def extract_tags(body: str, first_line: int = 1, *, layout: Layout | None = None) -> list[Tag]:
-    """Return the inline tags of a Markdown body: `#tag`, `#nested/tag`, never `#123`.
-
-    Args:
-        body: the text, front matter taken off.
-        first_line: the line of the file on which the body begins.
-        layout: the body's layout, where the caller has read it already.
-
-    Returns:
-        every occurrence, in reading order, spelled as written.
-    """
-    return extract_references(body, first_line, layout=layout).tags
-
-
 def extract_references(
     body: str, first_line: int = 1, *, layout: Layout | None = None
 ) -> References:

@@ -12,10 +12,9 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 from markdown_it import MarkdownIt
 
 from vault_kg.records.blocks import Layout, read_layout
-from vault_kg.records.names import lookup_key
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable
 
     from markdown_it.token import Token
 
@@ -24,7 +23,6 @@ if TYPE_CHECKING:
 _MARKUP: Final = re.compile(r"[*_`\[\]<>\\&!~]")
 _CLOSING_MARKS: Final = re.compile(r"(?:^|[ \t]+)#+[ \t]*$")
 _WIKILINK: Final = re.compile(r"!?\[\[([^\[\]|]*)(?:\|([^\[\]]*))?\]\]")
-_NOT_WORD: Final = re.compile(r"[\W_]+")
 
 
 class Heading(NamedTuple):
@@ -70,34 +68,6 @@ def plain_text(source: str) -> str:
         shown = _WIKILINK.sub(lambda link: link.group(2) or link.group(1), source)
         source = "".join(_texts(_parser().parseInline(shown)))
     return " ".join(source.split())
-
-
-def find_heading(headings: Sequence[Heading], name: str) -> Heading | None:
-    """Return the heading that the part of a link after `#` names.
-
-    Case, spaces and punctuation do not count, so that a slug (`#see-also`) names its heading as the
-    text does; `A#B` asks for the first `B` that comes after `A`.
-
-    Args:
-        headings: an outline.
-        name: the name, without the leading `#`.
-
-    Returns:
-        the first heading of that name, or None.
-    """
-    found: Heading | None = None
-    rest = iter(headings)
-    for part in filter(None, name.split("#")):
-        key = _heading_key(part)
-        found = next((heading for heading in rest if _heading_key(heading.text) == key), None)
-        if found is None:
-            return None
-    return found
-
-
-def _heading_key(text: str) -> str:
-    name = lookup_key(text)
-    return _NOT_WORD.sub("", name) or name
 
 
 def _texts(tokens: Iterable[Token]) -> Iterable[str]:

@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, fields
 from typing import Any, Literal
 
-from vault_kg.records import ids
+from vault_kg.records import ids, names
 from vault_kg.records.frontmatter import Document, Value
 
 FORMAT = "knowledge-record-v1"
@@ -214,8 +214,8 @@ class _Reader:
 
     def title(self) -> str:
         text = self.text("title")
-        if not (text or "").strip():
-            self.warn("missing_title", "title", "title is empty")
+        if not names.is_visible(text or ""):
+            self.warn("missing_title", "title", "title is empty; the file's name serves for it")
         return text or ""
 
     def revision(self) -> int:
@@ -251,7 +251,7 @@ class _Reader:
         return tuple(
             _as_text(item)
             for item in items
-            if item is not None and not isinstance(item, dict | list)
+            if item not in (None, "") and not isinstance(item, dict | list)
         )
 
     def mapping(self, key: str) -> dict[str, Value]:

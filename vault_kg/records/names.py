@@ -16,6 +16,10 @@ MAX_SLUG = 60
 _SPACE = re.compile(r"\s+")
 _PUNCTUATION = re.compile(r"[\W_]+")
 _NAMESPACED = re.compile(r"[a-z][a-z0-9_.-]*:\S")
+_UNSEEN = ("Cc", "Cf", "Cs")
+_BLANKS = frozenset("\u115f\u1160\u2800\u3164\uffa0")
+"""Letters and a symbol that have no ink (Unicode: Hangul fillers, the blank Braille pattern)."""
+
 _WINDOWS_DEVICES = frozenset(
     ["con", "prn", "aux", "nul", *(f"{name}{n}" for name in ("com", "lpt") for n in range(1, 10))]
 )
@@ -32,6 +36,16 @@ def title_key(text: str) -> str:
     """Return the form in which two titles are weak evidence of one thing (C11: "GPT-4", "GPT 4")."""
     key = lookup_key(text)
     return _PUNCTUATION.sub(" ", key).strip() or key
+
+
+def is_visible(text: str) -> bool:
+    """Say whether a text has a character that a reader sees: a name of none cannot be told apart."""
+    return any(
+        unicodedata.category(c)[0] not in "ZM"
+        and unicodedata.category(c) not in _UNSEEN
+        and c not in _BLANKS
+        for c in text
+    )
 
 
 def is_namespaced(alias: str) -> bool:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property, lru_cache
 from typing import Any
@@ -93,6 +93,23 @@ class Ontology:
     def relationship_type(self, name: str | None) -> RelationshipType | None:
         """Return the relationship type that a name or another spelling declares, or None."""
         return self.relationship_types.get(self._names["relationship"].get(fold(name or ""), ""))
+
+    # Faults
+
+    def doubt(self, names: Iterable[str | None]) -> OntologyIssue | None:
+        """Return the issue for which a rule about these names may be wrong; an error goes first.
+
+        Args:
+            names: of page types, claim kinds and relationship types; ancestors count with them.
+        """
+        known = [name for name in names if name]
+        spelled = {fold(n) for name in known for n in (name, *self._canonicals(name))}
+        found = (i for i in self.issues if i.costs and i.definition in (None, *spelled))
+        return min(found, key=lambda issue: issue.level != "error", default=None)
+
+    def _canonicals(self, name: str) -> tuple[str, ...]:
+        declared = (self.page_type(name), self.claim_kind(name), self.relationship_type(name))
+        return (*(d.name for d in declared if d), *self.ancestors(name))
 
     # Inheritance
 
@@ -205,18 +222,6 @@ class Ontology:
 
     # Filing
 
-    def type_for_path(self, path: str) -> PageType | None:
-        """Return the page type that files under a vault-relative path, or None.
-
-        A filing prefix counts from the vault's root or from the partition's folder. The longest
-        prefix wins, so that the order of definitions means nothing.
-        """
-        within = path.partition("/")[2]
-        for prefix, type_name in self._filing:
-            if path.startswith(prefix) or within.startswith(prefix):
-                return self.page_types[type_name]
-        return None
-
     def folder(self, type_name: str) -> str:
         """Return the folder, relative to the partition, in which new pages of a type are filed."""
         declared = self.page_type(type_name)
@@ -253,11 +258,6 @@ class Ontology:
             "claim": name_index(self.claim_kinds),
             "relationship": name_index(self.relationship_types),
         }
-
-    @cached_property
-    def _filing(self) -> list[tuple[str, str]]:
-        pairs = [(prefix, t.name) for t in self.page_types.values() for prefix in t.filing]
-        return sorted(pairs, key=lambda pair: (-len(pair[0]), pair))
 
 
 @lru_cache(maxsize=32)

@@ -13,6 +13,8 @@ ROOT_TYPE = "Entity"
 
 _CAMEL_BOUNDARY = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
 
+_HARMLESS = frozenset({"lenient_yaml", "alias_taken", "filing_taken", "invalid_filing"})
+
 Mode = Literal["open", "strict"]
 Kind = Literal["page", "claim", "relationship"]
 Layer = Literal["cognitive", "deterministic"]
@@ -31,6 +33,13 @@ class OntologyIssue:
     source: Origin
     line: int | None = None
     level: Level = "warning"
+    definition: str | None = None
+    """The folded name of the definition that it is of; None is the manifest as a whole."""
+
+    @property
+    def costs(self) -> bool:
+        """Whether a rule may be missing for it, so that what breaks a rule may be right."""
+        return self.code not in _HARMLESS
 
 
 @dataclass(frozen=True)

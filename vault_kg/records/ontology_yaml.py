@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-from vault_kg.records.field_types import Level, Origin
+from vault_kg.records.field_types import Level, Origin, fold
 from vault_kg.records.ontology_types import OntologyIssue
 from vault_kg.records.yaml_nodes import Alias, Mapping, Node, Scalar, Sequence, YamlError
 from vault_kg.records.yaml_reader import compose
@@ -27,9 +27,16 @@ class Findings:
     source: Origin
     issues: list[OntologyIssue] = field(default_factory=list)
 
-    def add(self, code: str, message: str, line: int | None, level: Level = "warning") -> None:
+    def add(
+        self,
+        code: str,
+        message: str,
+        line: int | None,
+        level: Level = "warning",
+        definition: str | None = None,
+    ) -> None:
         """Keep one issue of this manifest, once."""
-        issue = OntologyIssue(code, message, self.source, line, level)
+        issue = OntologyIssue(code, message, self.source, line, level, definition)
         if issue not in self.issues:
             self.issues.append(issue)
 
@@ -49,9 +56,12 @@ class Entry(NamedTuple):
 class Block:
     """One mapping of a manifest. Each accessor reports a value that is not of its form."""
 
-    def __init__(self, what: str, line: int, manifest: _Manifest) -> None:
+    def __init__(
+        self, what: str, line: int, manifest: _Manifest, definition: str | None = None
+    ) -> None:
         self.what = what
         self.line = line
+        self.definition = definition
         self.findings = manifest.findings
         self.entries: dict[str, Entry] = {}
         self._manifest = manifest
@@ -59,7 +69,8 @@ class Block:
     def report(self, code: str, message: str, key: str | None = None) -> None:
         """Keep an issue about this mapping, or about one of its keys."""
         entry = self.entries.get(key or "")
-        self.findings.add(code, f"{self.what}: {message}", entry.line if entry else self.line)
+        line = entry.line if entry else self.line
+        self.findings.add(code, f"{self.what}: {message}", line, definition=self.definition)
 
     def refuse_unknown(self, allowed: tuple[str, ...]) -> None:
         """Report every key that means nothing here."""
@@ -133,7 +144,7 @@ class Block:
             self._refuse(key, "a mapping of names")
             return
         for name, entry in _entries(node).items():
-            yield name, self._named(f"{what} {name}", entry)
+            yield name, self._named(f"{what} {name}", entry, self.definition or fold(name))
 
     def sequence(self, key: str) -> Iterator[Block]:
         """Yield the mappings of a list under a key."""
@@ -141,7 +152,7 @@ class Block:
         for item in node.items if isinstance(node, Sequence) else [node] if node else []:
             found = _target(item)
             if isinstance(found, Mapping):
-                yield self._manifest.block(self.what, found)
+                yield self._manifest.block(self.what, found, self.definition)
             else:
                 self._refuse(key, "a list of mappings")
 
@@ -149,8 +160,8 @@ class Block:
         """Return the node of a key that has a value."""
         return None if self.is_null(key) or key not in self.entries else self.entries[key].node
 
-    def _named(self, what: str, entry: Entry) -> Block:
-        block = Block(what, entry.line, self._manifest)
+    def _named(self, what: str, entry: Entry, definition: str) -> Block:
+        block = Block(what, entry.line, self._manifest, definition)
         if isinstance(entry.node, Mapping):
             block.entries = _entries(entry.node)
         elif isinstance(entry.node, Sequence):
@@ -191,8 +202,8 @@ class _Manifest(NamedTuple):
     text: str
     findings: Findings
 
-    def block(self, what: str, node: Mapping) -> Block:
-        block = Block(what, node.line, self)
+    def block(self, what: str, node: Mapping, definition: str | None = None) -> Block:
+        block = Block(what, node.line, self, definition)
         block.entries = _entries(node)
         return block
 

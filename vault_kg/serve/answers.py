@@ -22,7 +22,6 @@ MAX_CHARS = 100_000
 _LIMITS = ("limit", "num_results", "last_n", "top", "top_k", "max_nodes")
 """What operations call how many items they answer with."""
 
-LEAST_CHARS = 2_000
 MARGIN = 0.9
 
 Ask = Callable[[dict[str, Any]], dict[str, Any]]

@@ -32,6 +32,8 @@ class Work(Enum):
 
     READ = auto()
     WRITE = auto()
+    MODEL = auto()
+    """Waits for a model for most of its time, so that others who write must not wait for it."""
     NONE = auto()
     """Answered by the event loop itself, without waiting for anything."""
 
@@ -62,7 +64,8 @@ class Connection:
         self._answer = answer
         self._kind = kind
         self._writing = asyncio.Lock()
-        self._turns = {Work.READ: asyncio.Semaphore(TURNS), Work.WRITE: asyncio.Semaphore(TURNS)}
+        kinds = (Work.READ, Work.WRITE, Work.MODEL)
+        self._turns = {kind: asyncio.Semaphore(TURNS) for kind in kinds}
         self._running: set[asyncio.Task[None]] = set()
         self._held = 0
         self.gone = threading.Event()

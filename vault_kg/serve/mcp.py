@@ -34,7 +34,8 @@ from vault_kg.serve.rpc import one_line
 log = logging.getLogger(__name__)
 
 NAME = "vault-kg"
-READERS, WRITERS = 8, 4
+READERS, WRITERS, MODELS = 8, 4, 4
+"""How many calls read, write, or wait for a model at a time."""
 PROGRESS_SECONDS = 0.2
 
 
@@ -135,8 +136,7 @@ class Tools:
     def __init__(self, engine: Engine, offer: Offer) -> None:
         self._engine = engine
         self._offer = offer
-        self._readers: anyio.CapacityLimiter | None = None
-        self._writers: anyio.CapacityLimiter | None = None
+        self._limiters: dict[str, anyio.CapacityLimiter] = {}
         self._list: types.ListToolsResult | None = None
 
     async def listed(
@@ -168,7 +168,7 @@ class Tools:
         try:
             return await anyio.to_thread.run_sync(
                 self._answer, params.name, params.arguments or {}, caller,
-                limiter=self._limiter(reads), abandon_on_cancel=reads,
+                limiter=self._limiter(operation), abandon_on_cancel=reads,
             )  # fmt: skip
         except VaultError as error:
             return _refused(error.to_dict(), plain=answers.is_plain(operation))
@@ -193,11 +193,13 @@ class Tools:
             return _result({k: v for k, v in answer.items() if k != "text"}, answer["text"])
         return _result(answer, answers.short(answer))
 
-    def _limiter(self, reads: bool) -> anyio.CapacityLimiter:
-        if self._readers is None or self._writers is None:
-            self._readers = anyio.CapacityLimiter(READERS)
-            self._writers = anyio.CapacityLimiter(WRITERS)
-        return self._readers if reads else self._writers
+    def _limiter(self, operation: Operation | None) -> anyio.CapacityLimiter:
+        if not self._limiters:
+            kinds = {"read": READERS, "write": WRITERS, "model": MODELS}
+            self._limiters = {k: anyio.CapacityLimiter(count) for k, count in kinds.items()}
+        if operation is None or operation.read_only:
+            return self._limiters["read"]
+        return self._limiters["model" if operation.asks_model else "write"]
 
     def _actor(self, ctx: ServerRequestContext[Any]) -> str:
         if self._offer.actor:

@@ -36,7 +36,9 @@ STOP_SECONDS = 30.0
 """How long calls may still take when the service stops; then long ones end at their next step."""
 
 LOOK_SECONDS, LOOK_IDLE_SECONDS = 0.2, 1.0
-READERS, WRITERS = 8, 8
+THREADS = {Work.READ: 8, Work.WRITE: 8, Work.MODEL: 8}
+"""How many calls of each kind run at a time."""
+
 SWITCH_SECONDS = 0.0005
 """How long a thread computes before another has its turn: ten times more often than usual, so that
 the event loop answers while calls are at work."""
@@ -69,8 +71,9 @@ class Service:
         self._on_ready = on_ready
         self._loop: asyncio.AbstractEventLoop | None = None
         self._stopping = asyncio.Event()
-        self._readers = ThreadPoolExecutor(READERS, "read")
-        self._writers = ThreadPoolExecutor(WRITERS, "write")
+        self._pools = {
+            kind: ThreadPoolExecutor(count, kind.name.lower()) for kind, count in THREADS.items()
+        }
         self._operations: dict[str, Operation] = {}
         self._clients: dict[asyncio.Task[None], Connection] = {}
 
@@ -86,8 +89,8 @@ class Service:
         try:
             asyncio.run(self._serve())
         finally:
-            self._readers.shutdown(cancel_futures=True)
-            self._writers.shutdown(cancel_futures=True)
+            for pool in self._pools.values():
+                pool.shutdown(cancel_futures=True)
             self.keeper.stop()
             self._endpoint.release()
             sys.setswitchinterval(before)
@@ -118,7 +121,7 @@ class Service:
         if operation is None:
             text = f"there is no method {call.method[:200]!r}"
             return rpc.failure(call.id, rpc.METHOD_NOT_FOUND, text)
-        pool = self._readers if operation.read_only else self._writers
+        pool = self._pools[self._kind(call)]
         loop = asyncio.get_running_loop()
         return await loop.run_in_executor(pool, self._call, call, client, loop)
 
@@ -169,6 +172,8 @@ class Service:
         operation = self._operations.get(call.method)
         if operation is None or call.method in (HEALTH, CLOSE):
             return Work.NONE
+        if operation.asks_model:
+            return Work.MODEL
         return Work.READ if operation.read_only else Work.WRITE
 
     async def _serve(self) -> None:

@@ -173,8 +173,17 @@ class Database:
                 "run `vault-kg recover`",
                 path=str(self.path),
             ) from error
+        except (apsw.ReadOnlyError, apsw.CantOpenError) as error:
+            raise Unavailable(
+                f"{self.path} cannot be written ({error}). Mend the permissions of its folder. To "
+                "only read and search the vault, use --state FOLDER: a folder outside of it that "
+                "you can write to",
+                path=str(self.path),
+            ) from error
         except apsw.Error as error:
-            raise Unavailable(f"{self.path} cannot be opened: {error}") from error
+            raise Unavailable(
+                f"{self.path} cannot be opened: {error}", path=str(self.path)
+            ) from error
         with self._guard:
             self._all.append(connection)
         return connection

@@ -78,7 +78,9 @@ def read(root: Path, relative: str, limit: int = MAX_RECORD_BYTES) -> bytes | No
         UnsafePath: it is a link, not a regular file, or larger than `limit` bytes.
         OSError: the disk refuses.
     """
-    target = paths.resolve(root, relative)
+    target, there = paths.look(root, relative)
+    if there is None:
+        return None
     try:
         descriptor = os.open(target, _AS_IT_IS)
     except (FileNotFoundError, NotADirectoryError):
@@ -122,10 +124,10 @@ def look(path: Path) -> Found:
 def stamp(root: Path, relative: str) -> Stamp | None:
     """Return a file's stamp, or None where the vault has no regular file of that name."""
     try:
-        found = os.lstat(paths.resolve(root, relative))
-    except (FileNotFoundError, NotADirectoryError, UnsafePath):
+        _, found = paths.look(root, relative)
+    except UnsafePath:
         return None
-    return Stamp.of(found) if stat.S_ISREG(found.st_mode) else None
+    return Stamp.of(found) if found is not None and stat.S_ISREG(found.st_mode) else None
 
 
 def write_complete(path: Path, content: bytes, like: Path) -> None:

@@ -81,15 +81,6 @@ class History:
                 opened.reader.close()
                 opened.committer.close()
 
-    def ensure_repository(self) -> None:
-        """Make a repository with the branch `main` where the vault has none.
-
-        Raises:
-            GitUnavailable: Git is missing, or what is there cannot be used.
-        """
-        with self._writing:
-            self._ensure()
-
     def commit(self, requests: Sequence[CommitRequest]) -> list[str]:
         """Commit each request on top of the one before, making the repository if there is none.
 

@@ -64,7 +64,7 @@ class Outbox:
             wait: seconds to wait for another thread or process that is committing.
             tell: told how many are committed, between batches; a refusal of it ends the drain.
         """
-        if not self._thread.acquire(timeout=wait):
+        if self._vault.reading or not self._thread.acquire(timeout=wait):
             return  # the one who commits takes what waits along
         try:
             with self._lock.acquire(timeout=wait, poll_interval=0.005):
@@ -77,9 +77,15 @@ class Outbox:
     def state(self, seq: int) -> dict[str, str]:
         """Return `{state, commit?, reason?}` of an entry: committed, pending or unavailable."""
         entry = rows.get(self._vault.database, seq)
-        if entry is not None and entry.commit_id:
-            return {"state": "committed", "commit": entry.commit_id}
-        if entry is not None and entry.state == rows.RESOLVED:
+        if entry is None:
+            return {"state": "committed"}  # nothing was to be committed
+        return self.state_of(seq, entry.state, entry.commit_id)
+
+    def state_of(self, seq: int, state: str, commit_id: str | None) -> dict[str, str]:
+        """Return what `state` does, of an entry that was read."""
+        if commit_id:
+            return {"state": "committed", "commit": commit_id}
+        if state == rows.RESOLVED:
             review = rows.resolved_by(self._vault.database, seq)
             return self.state(review) if review is not None else {"state": "committed"}
         waiting, reason = rows.queue_reason(self._vault.database, seq)

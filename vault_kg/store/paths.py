@@ -56,6 +56,16 @@ def resolve(root: Path, relative: str) -> Path:
     Raises:
         UnsafePath: the path leaves the vault by its text or by a link.
     """
+    look(root, relative)
+    return root.joinpath(*relative.split("/"))
+
+
+def look(root: Path, relative: str) -> tuple[str, os.stat_result | None]:
+    """Return the real path of a vault-relative path as text, and what is there; None if nothing.
+
+    Raises:
+        UnsafePath: the path leaves the vault by its text or by a link.
+    """
     parts = relative.split("/")
     if not relative or "\0" in relative or any(part in ("", ".", "..") for part in parts):
         raise UnsafePath(f"{relative[:200]!r} is not a path inside the vault", path=relative[:200])
@@ -63,17 +73,17 @@ def resolve(root: Path, relative: str) -> Path:
     for part in parts:
         current = f"{current}{os.sep}{part}"
         try:
-            mode = os.lstat(current).st_mode
+            found = os.lstat(current)
         except (FileNotFoundError, NotADirectoryError):
-            break
-        if stat.S_ISLNK(mode):
+            return f"{root}{os.sep}{relative.replace('/', os.sep)}", None
+        if stat.S_ISLNK(found.st_mode):
             link = Path(current).relative_to(root)
             raise UnsafePath(
                 f"{relative} goes through the symbolic link {link}; records must be regular files "
                 "of the vault",
                 path=relative,
             )
-    return root.joinpath(*parts)
+    return current, found
 
 
 def _unsafe_reason(text: str) -> str | None:

@@ -16,12 +16,13 @@ from vault_kg.errors import NotFound, Unavailable, WriteFailed
 from vault_kg.records import ids
 from vault_kg.state import guards, merges, revisions, settings
 from vault_kg.state import journal as rows
+from vault_kg.state.copying import remove_database
 from vault_kg.state.database import Database
 from vault_kg.state.guards import Guard
 from vault_kg.state.journal import Entry, FileRow
 from vault_kg.state.merges import Contribution, Merge
 from vault_kg.state.revisions import Revision
-from vault_kg.store import files, outbox, recovery_files, vault
+from vault_kg.store import files, outbox, paths, reading, recovery_files, vault
 
 if TYPE_CHECKING:
     from vault_kg.store.git import History, LoggedCommit
@@ -54,7 +55,7 @@ def recover(root: Path, history: History, state: Path | None = None) -> Report:
         Unavailable: there is a state already, or the vault's identity is gone and not in Git.
         WriteFailed: the disk refuses; there is no state, as before.
     """
-    where = state or vault.default_state(root)
+    where = vault.state_file(root, state)
     if where.exists():
         raise Unavailable(
             f"{where} is there; recover only makes a lost state anew. Move it away first if it is "
@@ -64,7 +65,7 @@ def recover(root: Path, history: History, state: Path | None = None) -> Report:
     unfinished = where.with_name(where.name + ".recovering")
     try:
         _restore_identity(root, history)
-        _remove_database(unfinished)
+        remove_database(unfinished)
         report = _build(root, history, unfinished)
         report.unproven += _set_aside(root, where)
         unfinished.replace(where)
@@ -76,7 +77,7 @@ def recover(root: Path, history: History, state: Path | None = None) -> Report:
             path=str(where),
         ) from error
     finally:
-        _remove_database(unfinished)
+        remove_database(unfinished)
     return report
 
 
@@ -91,6 +92,8 @@ def _build(root: Path, history: History, where: Path) -> Report:
         report.unproven += told.unproven
         settings.put(database, "vault_id", vault_id)
         settings.put(database, "created", created)
+        if not reading.can_write(root / paths.PRIVATE):
+            reading.mark(database, root)
         database.checkpoint()
     finally:
         database.close()
@@ -138,12 +141,6 @@ def _free(wanted: Path) -> Path:
         number += 1
         free = wanted.with_name(f"{wanted.name}-{number}")
     return free
-
-
-def _remove_database(path: Path) -> None:
-    """Remove a database with its journals: a stale one would be played into the next."""
-    for suffix in ("", "-wal", "-shm", "-journal"):
-        Path(f"{path}{suffix}").unlink(missing_ok=True)
 
 
 class _Recovery:
@@ -206,7 +203,7 @@ class _Recovery:
             wanted if wanted > rows.last_seq(self._db) else 0, request_id,
             said.one(outbox.OPERATION) or "unknown", said.text(outbox.PARTITION) or "",
             said.text(outbox.ACTOR) or commit.author[0], said.text(outbox.REASON),
-            said.one(outbox.PAYLOAD) or "", {}, {}, rows.ACCEPTED, at, None, None, None,
+            said.one(outbox.PAYLOAD) or "", "{}", "{}", rows.ACCEPTED, at, None, None, None,
         )  # fmt: skip
         seq = rows.add(self._db, entry, self._file_rows(commit, made))
         receipt = {**said.receipt(), "publishedAt": at, "actor": entry.actor}

@@ -127,8 +127,8 @@ class _Comparison:
             "resolves": [], "moves": [], "receipt": {}, "label": "what only files told",
         }  # fmt: skip
         entry = Entry(
-            0, f"{OPERATION}-{number}", OPERATION, "", ACTOR, None, "", {}, effects, rows.ACCEPTED,
-            at, None, None, None,
+            0, f"{OPERATION}-{number}", OPERATION, "", ACTOR, None, "", "{}",
+            rows.dump(effects), rows.ACCEPTED, at, None, None, None,
         )  # fmt: skip
         with self._db.write():
             seq = rows.add(self._db, entry, [])

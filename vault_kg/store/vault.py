@@ -16,11 +16,12 @@ from pathlib import Path
 from vault_kg.errors import Busy, NotFound, Unavailable, WriteFailed
 from vault_kg.state import settings
 from vault_kg.state.database import Database
-from vault_kg.store import paths
+from vault_kg.store import paths, reading
 from vault_kg.store.installation import sweep
 from vault_kg.store.lane import Lane
 
 FORMAT = "vault-kg-1"
+STATE = "state.sqlite"
 CONFIG = f"{paths.PRIVATE}/vault.toml"
 TEMPORARIES = f"{paths.PRIVATE}/tmp"
 LANE = "lane.lock"
@@ -35,12 +36,28 @@ class Vault:
     created: str
     database: Database
     private: Path
-    """The folder of lock files and temporaries, always on the vault's own file system."""
+    """The folder of lock files, on the vault's own file system unless it is open for reading."""
+    reading: bool = False
+    """Whether the folder cannot be written: its state lies elsewhere, and nothing is changed."""
 
     @property
     def temporaries(self) -> Path:
         """Where files are written before they are installed."""
         return self.root / TEMPORARIES
+
+    def check_writable(self) -> None:
+        """Refuse to change a vault that is open for reading.
+
+        Raises:
+            WriteFailed: it is.
+        """
+        if self.reading:
+            raise WriteFailed(
+                f"{self.root} is open for reading only, with its state in {self.database.path}; "
+                "nothing was written. Mend the permissions of the folder, then repeat the request "
+                "without --state",
+                path=str(self.root),
+            )
 
     def close(self) -> None:
         """Close the state."""
@@ -49,20 +66,27 @@ class Vault:
 
 def find(start: Path) -> Path | None:
     """Return the nearest folder at or above `start` that is a vault."""
-    for folder in (start, *start.parents):
-        if (folder / CONFIG).is_file():
-            return folder
-    return None
+    return next((folder for folder in (start, *start.parents) if exists(folder)), None)
 
 
 def exists(root: Path) -> bool:
     """Say whether a folder is a vault already."""
-    return (root / CONFIG).is_file()
+    try:
+        return (root / CONFIG).is_file()
+    except PermissionError:
+        return True  # a private folder that is closed to this account
 
 
 def default_state(root: Path) -> Path:
     """Return where a vault's state lies unless a caller says otherwise."""
-    return root / paths.PRIVATE / "state.sqlite"
+    return root / paths.PRIVATE / STATE
+
+
+def state_file(root: Path, given: Path | None) -> Path:
+    """Return where a vault's state lies; a folder, or a name without an ending, has it inside."""
+    if given is None:
+        return default_state(root)
+    return given / STATE if given.is_dir() or not (given.suffix or given.exists()) else given
 
 
 def create(root: Path, at: str, state: Path | None = None) -> Vault:
@@ -77,9 +101,12 @@ def create(root: Path, at: str, state: Path | None = None) -> Vault:
     vault_id = f"va_{secrets.token_hex(12)}"
     try:
         _write_identity(root, vault_id, at)
-        database = Database(state or default_state(root), create=True)
+        database = Database(state_file(root, state), create=True)
     except OSError as error:
-        raise WriteFailed(f"{root} cannot be made a vault: {error}", path=str(root)) from error
+        raise WriteFailed(
+            f"{root} cannot be made a vault: {error.strerror or error}. {reading.OTHER_PLACE}",
+            path=str(root),
+        ) from error
     settings.put(database, "vault_id", vault_id)
     settings.put(database, "created", at)
     return Vault(root, vault_id, at, database, root / paths.PRIVATE)
@@ -88,30 +115,56 @@ def create(root: Path, at: str, state: Path | None = None) -> Vault:
 def open_vault(root: Path, state: Path | None = None) -> Vault:
     """Open an existing vault.
 
+    A folder that cannot be written is opened for reading where `state` lies elsewhere.
+
     Raises:
         NotFound: the folder is not a vault.
-        Unavailable: its state is lost, unreadable, or of another vault.
+        Unavailable: its state is lost, unreadable, cannot be written, or of another vault.
     """
+    where = state_file(root, state)
+    if state is not None and _is_to_read(root, where):
+        return _open_to_read(root, where)
     vault_id, created = identity(root)
-    where = state or default_state(root)
     if not where.is_file():
         raise Unavailable(
             f"the state of this vault ({where}) is gone. Nothing was changed. Run "
-            f"`vault-kg recover --vault {root}` to rebuild it from Git and the files",
+            f"`vault-kg recover --vault {root}{f' --state {state}' if state else ''}` to rebuild it "
+            "from Git and the files",
             path=str(where),
         )
     database = Database(where)
     found = settings.get(database, "vault_id")
     if found != vault_id:
         database.close()
-        what = "is the state of another vault" if found else "is empty"
-        raise Unavailable(
-            f"{where} {what}; give the right --state, or move it away and run `vault-kg recover`",
-            path=str(where),
-        )
+        raise _of_another(where, found)
     opened = Vault(root, vault_id, created, database, root / paths.PRIVATE)
     _sweep(opened)
     return opened
+
+
+def _is_to_read(root: Path, where: Path) -> bool:
+    """Say whether a folder is to be opened for reading, with this state elsewhere."""
+    if where.is_file():
+        database = Database(where)
+        try:
+            return reading.is_reading(database)
+        finally:
+            database.close()
+    own = default_state(root)
+    if not own.parent.is_dir():
+        return not reading.can_write(root)
+    return reading.can_read(own) and not reading.can_write(own)
+
+
+def _open_to_read(root: Path, where: Path) -> Vault:
+    known = identity(root) if exists(root) else (None, "")
+    reading.make(root, default_state(root), where, known[0])
+    database = Database(where)
+    vault_id = settings.get(database, "vault_id")
+    if known[0] not in (None, vault_id):
+        database.close()
+        raise _of_another(where, vault_id)
+    return Vault(root, str(vault_id), known[1], database, where.parent, reading=True)
 
 
 def identity(root: Path) -> tuple[str, str]:
@@ -128,6 +181,12 @@ def identity(root: Path) -> tuple[str, str]:
         raise NotFound(
             f"{root} is not a vault; make it one with `vault-kg init {root}`", path=str(root)
         ) from None
+    except PermissionError as error:
+        raise Unavailable(
+            f"{config} cannot be read: {error.strerror}. Ask the owner of {config.parent} for the "
+            "permission to read it",
+            path=str(config),
+        ) from error
     except (OSError, ValueError) as error:
         raise Unavailable(f"{config} cannot be read: {error}", path=str(config)) from error
     if content.get("format") != FORMAT or not isinstance(content.get("id"), str):
@@ -136,6 +195,14 @@ def identity(root: Path) -> tuple[str, str]:
             path=str(config),
         )
     return content["id"], str(content.get("created", ""))
+
+
+def _of_another(where: Path, found: str | None) -> Unavailable:
+    what = "is the state of another vault" if found else "is empty"
+    return Unavailable(
+        f"{where} {what}; give the right --state, or move it away and run `vault-kg recover`",
+        path=str(where),
+    )
 
 
 def _sweep(vault: Vault) -> None:

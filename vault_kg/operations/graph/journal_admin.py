@@ -150,7 +150,7 @@ def knowledge_strip_wal_embeddings(
     )
 
 
-@operation("admin", Embedded, toolset="graph")
+@operation("admin", Embedded, toolset="graph", asks_model=True)
 def knowledge_backfill_summary_embeddings(
     ws: Workspace, request: BackfillEmbeddings, caller: Caller
 ) -> Embedded:

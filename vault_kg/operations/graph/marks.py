@@ -115,6 +115,7 @@ def knowledge_wal_mark_create(ws: Workspace, request: CreateMark, caller: Caller
     A mark survives a dump, and a state that is rebuilt from Git.
     """
     group = finding.group_to_write(caller, request.group_id)
+    ws.vault.check_writable()
     ws.outbox.drain()
     with ws.lane.hold():
         if request.name in every(ws, group):
@@ -163,6 +164,7 @@ def knowledge_wal_mark_list(ws: Workspace, request: ListMarks, caller: Caller) -
 def knowledge_wal_mark_delete(ws: Workspace, request: DeleteMark, caller: Caller) -> Unmarked:
     """Delete a mark; the history that it named stays."""
     group = finding.group_to_write(caller, request.group_id)
+    ws.vault.check_writable()
     with ws.lane.hold():
         if request.name not in every(ws, group):
             raise NotFound(
