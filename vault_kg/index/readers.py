@@ -18,6 +18,8 @@ from pathlib import Path
 from queue import SimpleQueue
 from typing import TYPE_CHECKING, Any, BinaryIO, Self, cast
 
+from vault_kg.index import beside
+
 if TYPE_CHECKING:
     from types import TracebackType
 
@@ -112,16 +114,12 @@ _NOTHING = pickle.dumps({})
 
 def start(root: Path, module: str = __name__) -> subprocess.Popen[bytes]:
     """Start a process that reads files of a vault."""
-    ours = os.fspath(Path(__file__).resolve().parents[2])
-    known = os.environ.get("PYTHONPATH")
-    environment = dict(os.environ, PYTHONPATH=os.pathsep.join([ours, *([known] if known else [])]))
     return subprocess.Popen(
-        # -P: never import from the current folder, which may be somebody's vault.
-        [sys.executable, "-P", "-m", module, os.fspath(root)],
+        beside.command(module, root),
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         stderr=subprocess.DEVNULL,
-        env=environment,
+        env=beside.environment(),
     )
 
 

@@ -7,13 +7,12 @@ answers calls meanwhile would be kept from it.
 from __future__ import annotations
 
 import json
-import os
 import subprocess
 import sys
 from pathlib import Path
 from typing import NamedTuple
 
-from vault_kg.index import walk
+from vault_kg.index import beside, walk
 
 WORTHWHILE = 5_000
 """Files from which on it pays to start a process."""
@@ -28,17 +27,14 @@ class Seen(NamedTuple):
 
 def seen(root: Path) -> Seen | None:
     """Return what a walk sees now; None where it met a problem, or the process failed."""
-    ours = os.fspath(Path(__file__).resolve().parents[2])
-    known = os.environ.get("PYTHONPATH")
     try:
         done = subprocess.run(
-            # -P: never import from the current folder, which may be somebody's vault.
-            [sys.executable, "-P", "-m", __name__, os.fspath(root)],
+            beside.command(__name__, root),
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,
             check=True,
-            env=dict(os.environ, PYTHONPATH=os.pathsep.join([ours, *([known] if known else [])])),
+            env=beside.environment(),
         )
         told = json.loads(done.stdout)
     except (OSError, subprocess.CalledProcessError, ValueError):

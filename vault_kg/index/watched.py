@@ -20,7 +20,7 @@ from typing import IO, Any
 from watchfiles import Change
 from watchfiles import watch as watch_files
 
-from vault_kg.index import walk
+from vault_kg.index import beside, walk
 
 STEP_MS = 20
 """Quiet time after which a burst of events is looked at."""
@@ -92,16 +92,13 @@ def _is_of_interest(root: Path, path: str) -> bool:
 
 
 def _start(root: Path) -> subprocess.Popen[str]:
-    ours = os.fspath(Path(__file__).resolve().parents[2])
-    known = os.environ.get("PYTHONPATH")
     return subprocess.Popen(
-        # -P: never import from the current folder, which may be somebody's vault.
-        [sys.executable, "-P", "-m", __name__, os.fspath(root)],
+        beside.command(__name__, root),
         stdin=subprocess.DEVNULL,
         stdout=subprocess.PIPE,
         stderr=subprocess.DEVNULL,
         text=True,
-        env=dict(os.environ, PYTHONPATH=os.pathsep.join([ours, *([known] if known else [])])),
+        env=beside.environment(),
         start_new_session=True,  # a key that interrupts the terminal's program is not for it
     )
 
