@@ -38,7 +38,8 @@ from vault_kg.embedding.job import PassageVectors
 from vault_kg.index import fts, scope, scoring, search
 from vault_kg.index.listing import Filter
 from vault_kg.index.query import parse_query, to_match
-from vault_kg.index.vectors import Vectors, load_extension
+from vault_kg.index.vector_models import load_extension
+from vault_kg.index.vectors import Vectors
 from vault_kg.operations import registry
 from vault_kg.operations.caller import Caller
 from vault_kg.operations.workspace import Workspace

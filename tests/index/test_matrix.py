@@ -43,9 +43,9 @@ def mapped(folder: Path, vectors: np.ndarray) -> matrix.Stored:
     """Map the files of vectors, as `Vectors` does."""
     files = Files(folder, "s", vectors.shape[1])
     rows = [row.tobytes() for row in vectors]
-    if not files.is_of(len(rows), rows[-1]):
+    if not files.are_of(len(rows), lambda number: rows[number - 1]):
         files.forget()
-    return files.map(len(rows), iter(rows[files.present() :]))
+    return files.map(len(rows), lambda after: iter(rows[after:]))
 
 
 def test_files_are_extended_and_say_the_same_as_the_memory(tmp_path: Path) -> None:
@@ -83,11 +83,21 @@ def test_a_damaged_file_is_made_again(tmp_path: Path, kind: str, damage: str) ->
 
 
 def test_files_of_other_tables_are_removed(tmp_path: Path) -> None:
+    vector = unit(1, 1, 8)[0].tobytes()
     for stamp in ("s", "other"):
-        files = Files(tmp_path, stamp, 8)
-        vector = unit(1, 1, 8)[0].tobytes()
-        files.map(1, iter([vector][files.present() :]))
+        Files(tmp_path, stamp, 8).map(1, lambda after: iter([vector][after:]))
     Files(tmp_path, "s", 8).forget_others()
     assert sorted(path.name for path in tmp_path.iterdir()) == [
         "vectors-s.f32", "vectors-s.i8", "vectors-s.steps",
     ]  # fmt: skip
+
+
+def test_files_of_a_state_that_was_restored_are_made_again(tmp_path: Path) -> None:
+    """The state went back to 100 rows and on to 150 others; the files were at 120."""
+    vectors, others = unit(3, 120, 24), unit(4, 50, 24)
+    mapped(tmp_path, vectors)
+    for expected in (vectors[:100], np.vstack((vectors[:100], others))):
+        stored = mapped(tmp_path, expected)
+        assert np.array_equal(stored.exact(np.arange(len(expected))), expected)
+        products, off = stored.products(expected[7])
+        assert np.abs(products - expected @ expected[7]).max() <= off

@@ -15,7 +15,8 @@ from vault_kg.embedding.convert import convert
 from vault_kg.index import schema, scope
 from vault_kg.index.listing import Filter
 from vault_kg.index.nearest import NARROW
-from vault_kg.index.vectors import PART_TOKENS, Vectors, embedded_texts, load_extension
+from vault_kg.index.vector_models import load_extension
+from vault_kg.index.vectors import PART_TOKENS, Vectors, embedded_texts
 from vault_kg.records.passages import estimate_tokens
 from vault_kg.state.database import Database
 
@@ -130,6 +131,35 @@ def test_another_model_is_another_set_of_vectors(db: Database, tmp_path: Path) -
     new.forget_others()
     assert old.coverage().ready == 0 and new.coverage().ready == 1
     assert len(list(tmp_path.glob("vectors-*.f32"))) <= 1
+
+
+def test_what_is_embedded_during_a_comparison_is_not_taken_for_part_of_it(
+    db: Database, tmp_path: Path
+) -> None:
+    for n in range(4):
+        add(db, f"n{n}", f"text {n}")
+    store = Vectors(db, "random", DIMENSION, tmp_path)
+    store.embed_pending(Random())  # type: ignore[arg-type]
+    compared = store.compare(query(0))
+    before = compared.similarities(range(1, 20))
+    for n in range(4, 8):
+        add(db, f"n{n}", f"text {n}")
+    Vectors(db, "random", DIMENSION, tmp_path).embed_pending(Random(1))  # type: ignore[arg-type]
+    assert compared.similarities(range(1, 20)) == before
+    assert len(store.compare(query(0)).similarities(range(1, 20))) == 8
+
+
+def test_a_model_that_was_dropped_while_it_embeds_is_not_taken_for_the_next(
+    db: Database, tmp_path: Path
+) -> None:
+    add(db, "a", "text")
+    first, second = (Vectors(db, name, DIMENSION, tmp_path) for name in ("first", "second"))
+    first.embed_pending(Random(1))  # type: ignore[arg-type]
+    first.forget_others()
+    third = Vectors(db, "third", DIMENSION, tmp_path)
+    assert second.embed_pending(Random(2)) == 1  # type: ignore[arg-type]
+    assert (third.coverage().ready, second.coverage().ready) == (0, 1)
+    assert len(second.compare(query(0)).nearest(5, scope.of(db, WANTED))) == 1
 
 
 def test_what_could_not_be_embedded_is_counted_and_not_tried_again(

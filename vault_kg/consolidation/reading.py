@@ -124,9 +124,8 @@ def _decisions(
         ws.now(), kinds=("page",), types=(DECISION,), partitions=visible(caller, board_id),
         lifecycle=lifecycle,
     )  # fmt: skip
-    found = searching.answer(ws, parse_query(topic), wanted, floor=floor, depth=limit)
-    shown = found.page(ws.database, 0, limit)
-    rows = [(each.row, each.hit.similarity, each.hit.bm25 is not None) for each in shown]
+    found = searching.answer(ws, parse_query(topic), wanted, limit, floor=floor)
+    rows = [(each.row, each.hit.similarity, each.hit.bm25 is not None) for each in found.shown]
     return rows, found.semantic.state
 
 

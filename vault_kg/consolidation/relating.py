@@ -118,8 +118,8 @@ def kg_get_learning_from_bugs(ws: Workspace, request: LearningFromBugs, caller: 
         ws.now(), kinds=("page",), types=("Bug", "Learning"),
         partitions=visible(caller, request.board_id),
     )  # fmt: skip
-    found = searching.answer(ws, parse_query(request.area), wanted, floor=0.3, depth=_FOUND)
-    hits = {each.row.id for each in found.page(ws.database, 0, _FOUND)}
+    found = searching.answer(ws, parse_query(request.area), wanted, _FOUND, floor=0.3)
+    hits = {each.row.id for each in found.shown}
     rows = joined(ws, caller, request.board_id, rel="validates", nodes=hits)
     keys = [row.key for row in pages(ws, caller, {end for j in rows for end in (j.src, j.dst)})]
     views = {view.node_id: view for view in viewing.nodes(ws, caller, keys)}

@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple, TypeVar
 
-from vault_kg.extract import collecting, filing, glance
+from vault_kg.extract import filing, glance
 from vault_kg.extract.backends.protocol import GraphBackend
 from vault_kg.extract.backends.values import FileState, Stored
 from vault_kg.extract.filing import News, Resolver
@@ -23,7 +23,7 @@ from vault_kg.extract.reading import ExtractorFor, Known, Seen, as_tuple, is_fre
 from vault_kg.extract.roots import Root
 from vault_kg.extract.wanted import Wanted
 from vault_kg.index import readers, walk
-from vault_kg.store import files
+from vault_kg.store import collecting, files
 
 BATCH = 25
 """Files that one transaction takes in: what is found in more of them leaves the processor's caches."""

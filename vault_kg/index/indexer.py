@@ -33,7 +33,7 @@ from vault_kg.records import ids
 from vault_kg.records.model import Problem
 from vault_kg.state import settings
 from vault_kg.state.database import Database
-from vault_kg.store import files, paths
+from vault_kg.store import collecting, files, paths
 from vault_kg.store.files import Stamp
 from vault_kg.store.journal import Journal
 from vault_kg.store.vault import Vault
@@ -137,10 +137,12 @@ class Indexer:
             changed, removed = self._compare(listing)
             self._note_problems(listing)
             total = len(changed) + len(removed)
-            for paths, seen in looking.look_ahead(self._vault.root, changed):
-                report.changed += self.observe(journal, paths, seen, wait=wait)
-                if progress:
-                    progress(report.changed, total)
+            with collecting.between_batches() as collect:
+                for paths, seen in looking.look_ahead(self._vault.root, changed):
+                    report.changed += self.observe(journal, paths, seen, wait=wait)
+                    collect()
+                    if progress:
+                        progress(report.changed, total)
             left_out = [p for p in removed if files.stamp(self._vault.root, p) is not None]
             gone = sorted(set(removed) - set(left_out))
             report.removed = self.observe(journal, gone, wait=wait) if gone else 0

@@ -20,6 +20,8 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 import simsimd
 
+from vault_kg.errors import Unavailable
+
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
     from pathlib import Path
@@ -105,28 +107,37 @@ class Files:
         for file in self._all:
             file.unlink(missing_ok=True)
 
-    def is_of(self, rows: int, last: bytes) -> bool:
-        """Whether each file that reaches as far has this vector as its last row."""
-        coarse, steps = _rounded(np.frombuffer(last, np.float32)[np.newaxis])
-        expected = (last, coarse.tobytes(), steps.tobytes())
-        return all(
-            _read(file, rows - 1, len(row)) in (b"", row)
-            for file, row in zip(self._all, expected, strict=True)
-        )
+    def are_of(self, rows: int, vector: Callable[[int], bytes]) -> bool:
+        """Whether the last row of each file that a table of so many rows knows is that table's.
 
-    def map(self, rows: int, vectors: Iterator[bytes]) -> Stored:
+        Args:
+            rows: how many the table has.
+            vector: gives one of them by its number, counted from 1.
+        """
+        widths = (4 * self._dimension, self._dimension, 8)
+        for place, (file, width) in enumerate(zip(self._all, widths, strict=True)):
+            number = min(rows, _size(file) // width)
+            if number and _read(file, number - 1, width) != _as_kept(vector(number))[place]:
+                return False
+        return True
+
+    def map(self, rows: int, vectors: Callable[[int], Iterator[bytes]]) -> Stored:
         """Map the files, with rows that they lack written; two processes write the same bytes.
 
         Args:
             rows: how many there are.
-            vectors: those that `present` does not count, in order.
+            vectors: gives those after a number.
 
         Raises:
             OSError: they cannot be written here.
+            ValueError: another process made them anew meanwhile.
         """
+        self._folder.mkdir(parents=True, exist_ok=True)
+        self._exact.touch()
+        present = _size(self._exact) // (self._dimension * 4)
         with self._exact.open("r+b") as handle:
-            handle.seek(self.present() * self._dimension * 4)
-            for vector in vectors:
+            handle.seek(present * self._dimension * 4)
+            for vector in vectors(present):
                 handle.write(vector)
         self._round(rows)
         shape = (rows, self._dimension)
@@ -138,23 +149,11 @@ class Files:
             _most_off(steps),
         )
 
-    def present(self) -> int:
-        """Return how many whole rows the exact file has, which is made where it is not there.
-
-        Raises:
-            OSError: it cannot be made here.
-        """
-        self._folder.mkdir(parents=True, exist_ok=True)
-        self._exact.touch()
-        return self._exact.stat().st_size // (self._dimension * 4)
-
     def _round(self, rows: int) -> None:
         """Extend the coarse rows; read by pieces, so that the exact ones do not fill the memory."""
         self._coarse.touch()
         self._steps.touch()
-        present = min(
-            self._coarse.stat().st_size // self._dimension, self._steps.stat().st_size // 8
-        )
+        present = min(_size(self._coarse) // self._dimension, _size(self._steps) // 8)
         with self._coarse.open("r+b") as coarse_file, self._steps.open("r+b") as steps_file:
             coarse_file.seek(present * self._dimension)
             steps_file.seek(present * 8)
@@ -197,7 +196,12 @@ class _Rows:
 
     def _part(self, start: int, size: int) -> bytes:
         os.lseek(self._number, start, os.SEEK_SET)
-        return os.read(self._number, size)
+        found = os.read(self._number, size)
+        while 0 < len(found) < size and (more := os.read(self._number, size - len(found))):
+            found += more
+        if len(found) != size:
+            raise Unavailable("the file of the vectors was cut; ask again")
+        return found
 
 
 def _rounded(exact: Matrix) -> tuple[Bytes, Matrix]:
@@ -208,16 +212,24 @@ def _rounded(exact: Matrix) -> tuple[Bytes, Matrix]:
     return coarse.astype(np.int8), np.hstack((step, left), dtype=np.float32)
 
 
+def _as_kept(exact: bytes) -> tuple[bytes, bytes, bytes]:
+    """Return what each of the files holds of a vector."""
+    coarse, steps = _rounded(np.frombuffer(exact, np.float32)[np.newaxis])
+    return exact, coarse.tobytes(), steps.tobytes()
+
+
 def _most_off(steps: Matrix) -> float:
     return float(steps[:, 1].max(initial=0.0))
 
 
-def _read(file: Path, row: int, width: int) -> bytes:
-    """Return a row of a file, b"" where it ends before that row does."""
+def _size(file: Path) -> int:
     try:
-        with file.open("rb") as handle:
-            handle.seek(row * width)
-            found = handle.read(width)
+        return file.stat().st_size
     except FileNotFoundError:
-        return b""
-    return found if len(found) == width else b""
+        return 0
+
+
+def _read(file: Path, row: int, width: int) -> bytes:
+    with file.open("rb") as handle:
+        handle.seek(row * width)
+        return handle.read(width)

@@ -118,6 +118,7 @@ class Compared:
     def _numbers(self, column: str, among: list[int]) -> list[tuple[int, int]]:
         """Return (passage, number) where a column has one of these values.
 
+        A vector that was added since the others were taken has a higher number than theirs.
         A `+` keeps SQLite from walking all numbers of the model where the hash is known already.
         """
         by_number = column == "vector.number"
@@ -129,8 +130,8 @@ class Compared:
             found += self._db.rows(
                 f"SELECT passage.key, vector.number FROM {first} CROSS JOIN {second} "
                 "WHERE vector.hash = passage.hash AND vector.model = ? "
-                f"AND {number} IS NOT NULL AND {column} IN ({marks})",
-                (self._model,),
+                f"AND {number} <= ? AND {column} IN ({marks})",
+                (self._model, len(self._stored)),
             )
         return found
 

@@ -194,6 +194,8 @@ def _by_order(asked: _Asked, also: Ints) -> Scored:
     while take < asked.found // 4:
         passages, scored = scores(asked.db, asked.match, take=take)
         least = float(scored.min()) * (1 + _EQUAL)
+        if scored.max() <= least:  # all alike: more of them would say no more
+            break
         ordered = _allowed(passages, scored, asked.allowed)
         certain = ordered.where(ordered.scores > least)
         if asked.least(certain) is not None:

@@ -17,10 +17,10 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from vault_kg.errors import Unavailable
-from vault_kg.index import matrix
+from vault_kg.index import matrix, vector_models
 from vault_kg.index.kept import Kept
 from vault_kg.index.nearest import Compared
+from vault_kg.index.vector_models import load_extension
 from vault_kg.records.passages import PASSAGE_RULES_VERSION, split_passages
 from vault_kg.state.database import Database
 
@@ -34,24 +34,6 @@ PART_TOKENS = 200
 """The most tokens that one vector stands for."""
 
 BATCH = 256
-
-_SCHEMA = """
-    CREATE TABLE IF NOT EXISTS vector_model (
-        id          INTEGER PRIMARY KEY,
-        fingerprint TEXT NOT NULL UNIQUE,
-        dimension   INTEGER NOT NULL,
-        stamp       TEXT NOT NULL
-    ) STRICT;
-    CREATE TABLE IF NOT EXISTS vector (
-        model  INTEGER NOT NULL,
-        hash   BLOB NOT NULL,
-        part   INTEGER NOT NULL,
-        number INTEGER,
-        PRIMARY KEY (model, hash, part)
-    ) STRICT, WITHOUT ROWID;
-    CREATE UNIQUE INDEX IF NOT EXISTS vector_number ON vector (model, number)
-        WHERE number IS NOT NULL;
-"""
 
 _PENDING = """
     NOT EXISTS (SELECT 1 FROM vector WHERE vector.model = :model AND vector.hash = passage.hash)
@@ -90,12 +72,10 @@ class Vectors:
         """
         self._db = db
         self._dimension = dimension
-        rules = f"{PASSAGE_RULES_VERSION}/{PART_TOKENS}"
-        self._model, stamp = self._register(f"{fingerprint}/{rules}")
-        self._table = f"passage_vec_{self._model}"
-        self._files = matrix.Files(folder, stamp, dimension)
-        self._stored: matrix.Stored | None = None
+        self._folder = folder
+        self._fingerprint = f"{fingerprint}/{PASSAGE_RULES_VERSION}/{PART_TOKENS}"
         self._coverage = Kept(self._count)
+        self._register()
 
     def coverage(self) -> Coverage:
         """Count passages by whether they have their vectors."""
@@ -103,7 +83,7 @@ class Vectors:
 
     def compare(self, query: Matrix) -> Compared:
         """Set a normalised query vector against the vectors of the vault."""
-        return Compared(self._db, self._model, self._all(), query)
+        return Compared(self._db, self._model.number, self._all(), query)
 
     def embed_pending(
         self,
@@ -144,62 +124,27 @@ class Vectors:
             self._db.value(
                 "SELECT count(DISTINCT passage.hash) FROM passage JOIN record "
                 f"ON record.key = passage.record WHERE {condition}",
-                values | {"model": self._model},
+                values | {"model": self._model.number},
             )
         )
 
     def forget_others(self) -> None:
         """Drop the vectors of other models, once this one covers the vault."""
-        others = self._db.rows("SELECT id FROM vector_model WHERE id <> ?", (self._model,))
-        if others:
-            load_extension(self._db)
-            with self._db.write():
-                for (other,) in others:
-                    self._db.execute(f"DROP TABLE IF EXISTS passage_vec_{other}")
-                    self._db.execute("DELETE FROM vector WHERE model = ?", (other,))
-                    self._db.execute("DELETE FROM vector_model WHERE id = ?", (other,))
+        vector_models.forget_others(self._db, self._model)
         self._files.forget_others()
 
-    def _register(self, fingerprint: str) -> tuple[int, str]:
-        known = self._known(fingerprint)
-        if known is not None:
-            return known
-        load_extension(self._db)
-        with self._db.write():
-            known = self._known(fingerprint)  # another process may have been first
-            if known is None:
-                known = self._add_model(fingerprint)
-        return known
-
-    def _add_model(self, fingerprint: str) -> tuple[int, str]:
-        self._db.execute(_SCHEMA)
-        added = self._db.row(
-            "INSERT INTO vector_model (fingerprint, dimension, stamp) "
-            "VALUES (?, ?, lower(hex(randomblob(8)))) RETURNING id, stamp",
-            (fingerprint, self._dimension),
-        )
-        assert added is not None, "an insertion returns its row"
-        self._db.execute(f"DROP TABLE IF EXISTS passage_vec_{added[0]}")
-        self._db.execute(
-            f"CREATE VIRTUAL TABLE passage_vec_{added[0]} USING "
-            f"vec0(vector float[{self._dimension}])"
-        )
-        return int(added[0]), str(added[1])
-
-    def _known(self, fingerprint: str) -> tuple[int, str] | None:
-        if not self._db.row("SELECT 1 FROM sqlite_schema WHERE name = 'vector_number'"):
-            return None
-        found = self._db.row(
-            "SELECT id, stamp FROM vector_model WHERE fingerprint = ?", (fingerprint,)
-        )
-        return (int(found[0]), str(found[1])) if found is not None else None
+    def _register(self) -> None:
+        """Learn which table is ours: it is another one where a process dropped the last."""
+        self._model = vector_models.registered(self._db, self._fingerprint, self._dimension)
+        self._files = matrix.Files(self._folder, self._model.stamp, self._dimension)
+        self._stored: matrix.Stored | None = None
 
     def _count(self, db: Database) -> Coverage:
         row = db.row(
             "SELECT count(*), count(tried.hash), count(CASE WHEN tried.whole THEN 1 END) "
             "FROM passage LEFT JOIN (SELECT hash, count(*) = count(number) AS whole FROM vector "
             "WHERE model = ? GROUP BY hash) AS tried ON tried.hash = passage.hash",
-            (self._model,),
+            (self._model.number,),
         )
         passages, tried, ready = row or (0, 0, 0)
         return Coverage(ready, passages - tried, tried - ready)
@@ -220,7 +165,7 @@ class Vectors:
             "FROM passage JOIN record ON record.key = passage.record "
             f"WHERE passage.hash > :after AND {condition} "
             "GROUP BY passage.hash ORDER BY passage.hash LIMIT :batch",
-            values | {"after": after, "model": self._model, "batch": BATCH},
+            values | {"after": after, "model": self._model.number, "batch": BATCH},
         )
         return [
             _Pending(content, embedded_texts(title, heading, text))
@@ -231,10 +176,12 @@ class Vectors:
         """Write the vectors of some passages, unless another process was first."""
         load_extension(self._db)
         with self._db.write():
+            self._register()
             number, index = self._last(), 0
             for content, parts in batch:
                 known = self._db.row(
-                    "SELECT 1 FROM vector WHERE model = ? AND hash = ?", (self._model, content)
+                    "SELECT 1 FROM vector WHERE model = ? AND hash = ?",
+                    (self._model.number, content),
                 )
                 for part in range(len(parts)):
                     if not known:
@@ -245,11 +192,11 @@ class Vectors:
 
     def _insert(self, content: bytes, part: int, number: int | None, vector: Matrix) -> None:
         self._db.execute(
-            "INSERT INTO vector VALUES (?, ?, ?, ?)", (self._model, content, part, number)
+            "INSERT INTO vector VALUES (?, ?, ?, ?)", (self._model.number, content, part, number)
         )
         if number is not None:
             self._db.execute(
-                f"INSERT INTO {self._table} (rowid, vector) VALUES (?, ?)",
+                f"INSERT INTO {self._model.table} (rowid, vector) VALUES (?, ?)",
                 (number, vector.astype("<f4").tobytes()),
             )
 
@@ -257,7 +204,7 @@ class Vectors:
         """Return the highest number; there are vectors of 1 to it."""
         return int(
             self._db.value(
-                "SELECT coalesce(max(number), 0) FROM vector WHERE model = ?", (self._model,)
+                "SELECT coalesce(max(number), 0) FROM vector WHERE model = ?", (self._model.number,)
             )
         )
 
@@ -271,22 +218,22 @@ class Vectors:
 
     def _mapped(self, rows: int) -> matrix.Stored:
         try:
-            if not self._files.is_of(rows, self._vector(rows)):
+            if not self._files.are_of(rows, self._vector):
                 self._files.forget()
-            return self._files.map(rows, self._vectors(self._files.present()))
-        except OSError:  # no room, or not our folder: the table itself will do
+            return self._files.map(rows, self._vectors)
+        except (OSError, ValueError):  # no room, not our folder, or made anew by another process
             return matrix.in_memory(self._vectors(0), self._dimension)
 
     def _vectors(self, after: int) -> Iterator[bytes]:
         """Yield vectors by number, those after a number."""
         for (vector,) in self._db.connection.execute(
-            f"SELECT vector FROM {self._table} WHERE rowid > ? ORDER BY rowid", (after,)
+            f"SELECT vector FROM {self._model.table} WHERE rowid > ? ORDER BY rowid", (after,)
         ):
             yield vector
 
     def _vector(self, number: int) -> bytes:
         found: bytes = self._db.value(
-            f"SELECT vector FROM {self._table} WHERE rowid = ?", (number,)
+            f"SELECT vector FROM {self._model.table} WHERE rowid = ?", (number,)
         )
         return found
 
@@ -309,29 +256,3 @@ def embedded_texts(title: str, heading: str, text: str) -> list[str]:
     place = " > ".join(part for part in (title, *heading.split("\n")) if part)
     parts = split_passages(text, max_tokens=PART_TOKENS)
     return [f"{place}\n{part.text}" for part in parts] or [place]
-
-
-def load_extension(db: Database) -> None:
-    """Load sqlite-vec into this thread's connection, once.
-
-    Raises:
-        Unavailable: it is not installed, or cannot be loaded here.
-    """
-    import apsw
-
-    connection = db.connection
-    try:
-        connection.execute("SELECT vec_version()").fetchone()
-        return
-    except apsw.SQLError:
-        pass  # not loaded yet
-    try:
-        import sqlite_vec
-
-        connection.enable_load_extension(True)
-        connection.load_extension(sqlite_vec.loadable_path())
-        connection.enable_load_extension(False)
-    except (ImportError, AttributeError, apsw.Error) as error:
-        raise Unavailable(
-            f"sqlite-vec cannot be loaded, so there is no search by meaning: {error}"
-        ) from error

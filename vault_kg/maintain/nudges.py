@@ -79,8 +79,8 @@ def _most_alike(session: Session, node: Node, own: set[str], total: int) -> Node
     ws = session.ws
     wanted = Filter(ws.now(), kinds=("page",), partitions=[node.partition])
     query = parse_query(" ".join(sorted(own)))
-    found = searching.answer(ws, query, wanted, mode="text")
-    rows = [shown.row.id for shown in found.page(ws.database, 0, _COMPARED)]
+    found = searching.answer(ws, query, wanted, _COMPARED, mode="text")
+    rows = [shown.row.id for shown in found.shown]
     others = [one for one in nodes.of_ids(ws.database, rows).values() if one.id != node.id]
     pages = nodes.term_pages(ws.database, node.partition, own)
     weight = {term: math.log(1 + total / max(1, pages.get(term, 1))) for term in own}

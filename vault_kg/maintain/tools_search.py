@@ -82,8 +82,8 @@ def kg_search(ws: Workspace, request: Search, caller: Caller) -> Hits:
 
 def _found(ws: Workspace, query: str, wanted: Filter) -> tuple[list[Node], int]:
     """Return the nodes that answer a query, best first, and how many there are in all."""
-    found = searching.answer(ws, parse_query(query), wanted)
-    rows = [hit.row.id for hit in found.page(ws.database, 0, SHOWN)]
+    found = searching.answer(ws, parse_query(query), wanted, SHOWN)
+    rows = [hit.row.id for hit in found.shown]
     known = nodes.of_ids(ws.database, rows)
     return [known[one] for one in dict.fromkeys(rows) if one in known], found.total
 

@@ -19,8 +19,7 @@ from vault_kg.records import names
 
 if TYPE_CHECKING:
     from vault_kg.index.nearest import Compared
-    from vault_kg.index.search import Ranked, Shown
-    from vault_kg.state.database import Database
+    from vault_kg.index.search import Shown
 
 Mode = Literal["hybrid", "text", "semantic"]
 
@@ -32,9 +31,6 @@ LEAST_ALIKE = 0.2
 Chosen on LoCoMo 1-4 with all-MiniLM-L6-v2 (`benchmarks/quality.py --choose`): together with words no
 question loses by it, and by meaning alone one of 755 does; a sixth of what is listed goes.
 """
-
-DEPTH = 200
-"""How many answers are put in order where it is not said how many will be looked at."""
 
 
 class Search(Request):
@@ -131,16 +127,10 @@ def knowledge_search(ws: Workspace, request: Search, caller: Caller) -> Hits:
     if request.as_of is not None:
         return _as_of(ws, request, query, wanted, start)
     found = answer(
-        ws,
-        query,
-        wanted,
-        mode=request.mode,
-        floor=_floor(request.min_similarity),
-        per_record=request.per_record,
-        depth=start + request.limit,
-    )
-    shown = found.page(ws.database, start, request.limit)
-    return _hits(request, shown, start, found.total, found.semantic)
+        ws, query, wanted, request.limit, start, mode=request.mode,
+        floor=_floor(request.min_similarity), per_record=request.per_record,
+    )  # fmt: skip
+    return _hits(request, found.shown, start, found.total, found.semantic)
 
 
 def _floor(asked: float | None) -> float | None:
@@ -163,8 +153,7 @@ def _as_of(ws: Workspace, request: Search, query: Query, wanted: Filter, start: 
     with past.index(records) as db:
         depth = start + request.limit
         ranked = search.rank(db, query, wanted, None, per_record=request.per_record, depth=depth)
-        answered = Answer(query, ranked, None, semantic)
-        shown = answered.page(db, start, request.limit)
+        shown = search.show(db, query, ranked.page(db, start, request.limit))
     return _hits(request, shown, start, ranked.total, semantic, said)
 
 
@@ -189,60 +178,49 @@ def _hits(
 
 @dataclass(frozen=True)
 class Answer:
-    """What answers a query, ranked, and whether meaning took part."""
+    """A part of what answers a query, best first, and whether meaning took part."""
 
-    query: Query
-    ranked: Ranked
+    shown: list[Shown]
+    total: int
+    """How many answers there are."""
     compared: Compared | None
     semantic: Semantic
-
-    @property
-    def total(self) -> int:
-        """How many answers there are."""
-        return self.ranked.total
-
-    def page(self, db: Database, start: int, limit: int) -> list[Shown]:
-        """Return a part of the answers, best first, as they are shown."""
-        from vault_kg.index import search
-
-        return search.show(db, self.query, self.ranked.page(db, start, limit))
 
 
 def answer(
     ws: Workspace,
     query: Query,
     wanted: Filter,
+    limit: int,
+    start: int = 0,
     *,
     mode: Mode = "hybrid",
     floor: float | None = None,
     per_record: bool = True,
-    depth: int = DEPTH,
 ) -> Answer:
-    """Rank what answers a query; a failing model never fails a search.
+    """Return a part of what answers a query; a failing model never fails a search.
 
     Args:
         ws: the workspace.
         query: as it was read.
         wanted: which records may answer.
+        limit: how many are shown.
+        start: how many before them are not.
         mode: which halves count.
         floor: leave out what is found by meaning alone and is less similar.
         per_record: take each record once, by its best passage.
-        depth: how many of the first answers will be looked at.
     """
     from vault_kg.index import search  # with numpy, which nothing else needs
 
+    db = ws.database
     compared, semantic = _compared(ws, query, mode)
-    ranked = search.rank(
-        ws.database,
-        query,
-        wanted,
-        compared,
-        mode=mode,
-        floor=floor,
-        per_record=per_record,
-        depth=depth,
-    )
-    return Answer(query, ranked, compared, semantic)
+    with db.snapshot():
+        ranked = search.rank(
+            db, query, wanted, compared, mode=mode, floor=floor, per_record=per_record,
+            depth=start + limit,
+        )  # fmt: skip
+        shown = search.show(db, query, ranked.page(db, start, limit))
+    return Answer(shown, ranked.total, compared, semantic)
 
 
 def _filter(ws: Workspace, request: Search, query: Query, caller: Caller) -> Filter:

@@ -19,6 +19,8 @@ from vault_kg.errors import Busy, Unavailable, WriteFailed
 
 APPLICATION_ID = 0x564B4731  # "VKG1"
 BUSY_TIMEOUT_MS = 30_000
+RECOVER = "run `vault-kg recover`"
+"""What to do where a state is lost; ends a sentence that says so."""
 
 Row = tuple[Any, ...]
 Parameters = Sequence[Any] | Mapping[str, Any]
@@ -30,21 +32,25 @@ class Database:
     Connections are made per thread and live as long as the object; `close` closes them all.
     """
 
-    def __init__(self, path: Path, *, create: bool = False) -> None:
+    def __init__(self, path: Path, *, create: bool = False, remedy: str = RECOVER) -> None:
         """Open the database and bring its layout up to date.
 
         Args:
             path: the database file.
             create: make the file where there is none.
+            remedy: what to do where it is lost; ends a sentence that says so.
 
         Raises:
             Unavailable: no such file, not our database, or a layout newer than this version.
         """
         self.path = path
+        self._remedy = remedy
         self._local = threading.local()
         self._all: list[apsw.Connection] = []
         self._guard = threading.Lock()
         self._file: tuple[int, int] | None = None
+        self.rolled_back = 0
+        """How many write transactions came to nothing."""
         if not create and not path.is_file():
             raise Unavailable(f"{path} does not exist", path=str(path))
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -98,8 +104,7 @@ class Database:
         if self._file is not None and _identity(self.path) != self._file:
             raise Unavailable(
                 f"the state of this vault ({self.path}) was removed or replaced while it was open. "
-                "Nothing was changed. Open the vault again; if the state is gone, run "
-                "`vault-kg recover`",
+                f"Nothing was changed. Open the vault again; if the state is gone, {self._remedy}",
                 path=str(self.path),
             )
 
@@ -122,6 +127,7 @@ class Database:
                 yield
                 self.connection.execute("COMMIT")
             except BaseException:
+                self.rolled_back += 1
                 if self.connection.in_transaction:
                     self.connection.execute("ROLLBACK")
                 raise
@@ -170,7 +176,7 @@ class Database:
         except (apsw.NotADBError, apsw.CorruptError) as error:
             raise Unavailable(
                 f"{self.path} is damaged ({error}). Put a backup in its place, or move it away and "
-                "run `vault-kg recover`",
+                f"{self._remedy}",
                 path=str(self.path),
             ) from error
         except (apsw.ReadOnlyError, apsw.CantOpenError) as error:
@@ -196,8 +202,8 @@ class Database:
                 self._migrate()
         except (apsw.NotADBError, apsw.CorruptError) as error:
             raise Unavailable(
-                f"{self.path} is not a healthy SQLite database: {error}. Move it aside and run "
-                "`vault-kg recover`",
+                f"{self.path} is not a healthy SQLite database: {error}. Move it aside and "
+                f"{self._remedy}",
                 path=str(self.path),
             ) from error
 

@@ -29,7 +29,7 @@ from vault_kg.state import revisions
 from vault_kg.state.guards import Guard
 from vault_kg.state.journal import Entry, FileRow
 from vault_kg.state.merges import Merge
-from vault_kg.store import conflicting, files, publishing
+from vault_kg.store import collecting, conflicting, files, publishing
 from vault_kg.store.failpoints import reach
 from vault_kg.store.files import Displaced
 from vault_kg.store.installation import Installation, sweep
@@ -74,11 +74,12 @@ class Journal:
         if known is not None and known.state not in rows.UNFINISHED:
             return self._answered(known, request)
         self.require_finished()
-        planned = self._planned(plan)
-        reach("accept.before")
-        seq = self._accept(request, planned)
-        reach("accept.after")
-        return self._finish(seq, tell)
+        with collecting.resting():
+            planned = self._planned(plan)
+            reach("accept.before")
+            seq = self._accept(request, planned)
+            reach("accept.after")
+            return self._finish(seq, tell)
 
     def observe(
         self,

@@ -101,13 +101,13 @@ def ranked(
     tags = [names.lookup_key(tag) for tag in query.filters.get("tag", ())]
     filtered = replace(filtered, tags=tags or None)
     start = paging.offset(request, request.cursor) or 0
-    depth = start + request.num_results
-    found = searching.answer(ws, query, filtered, floor=floor, per_record=per_record, depth=depth)
-    shown = found.page(ws.database, start, request.num_results)
-    following = start + len(shown)
-    more = bool(shown) and following < found.total
+    found = searching.answer(
+        ws, query, filtered, request.num_results, start, floor=floor, per_record=per_record
+    )
+    following = start + len(found.shown)
+    more = bool(found.shown) and following < found.total
     return Ranking(
-        shown,
+        found.shown,
         found.total,
         paging.encode(request, [following]) if more else None,
         found.semantic,
