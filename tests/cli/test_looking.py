@@ -24,6 +24,17 @@ def test_search_takes_any_words(vault_kg, vault) -> None:
         assert found.code == 0, (query[:20], found.err)
 
 
+def test_a_word_with_a_dash_excludes_wherever_it_stands(vault_kg, vault) -> None:
+    whole = vault_kg("search", "Ada", "--json", cwd=vault.root).json["total"]
+    for words in (["Ada", "-notes"], ["-notes", "Ada"], ["--", "Ada", "-notes"], ["Ada -notes"]):
+        found = vault_kg("search", "--json", *words, "--limit", "5") if "--" not in words else (
+            vault_kg("search", "--json", *words)
+        )  # fmt: skip
+        assert found.code == 0 and 0 < found.json["total"] < whole, words
+    assert vault_kg("search", "Ada", "--limt", "5").code == 2
+    assert vault_kg("search", "-h").code == 0
+
+
 def test_search_filters(vault_kg, vault) -> None:
     claims = vault_kg("search", "Ada", "--kind", "claim", "--json", cwd=vault.root).json
     assert [hit["id"] for hit in claims["hits"]] == [vault["claim"]]

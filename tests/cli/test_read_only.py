@@ -177,6 +177,16 @@ def test_a_folder_of_notes_is_searched(plain: Path, run: Run, tmp_path: Path) ->
     assert [p.name for p in plain.rglob("*")] == ["idea.md"]
 
 
+def test_the_graph_of_a_folder_of_notes_lies_with_the_state(
+    plain: Path, run: Run, tmp_path: Path
+) -> None:
+    before, state = everything(plain), tmp_path / "elsewhere"
+    for command in (["graph", "index"], ["graph", "doctor"], ["graph", "resolve", "note"]):
+        done = run(*command, "--vault", plain, "--state", state)
+        assert "unexpected" not in done.err and done.code in (0, 1), (command, done.err)
+    assert (state / "graph.sqlite").is_file() and everything(plain) == before
+
+
 def test_a_state_for_reading_is_of_one_folder(
     closed: SmallVault, plain: Path, run: Run, tmp_path: Path
 ) -> None:
@@ -184,6 +194,11 @@ def test_a_state_for_reading_is_of_one_folder(
     run("status", "--vault", closed.root, "--state", state)
     said = run("status", "--vault", plain, "--state", state)
     assert said.code == UNAVAILABLE and f"is for reading {closed.root}" in said.err
+    (plain.parent / "x").mkdir()
+    spelled = os.path.relpath(closed.root, plain.parent / "x")
+    assert ".." in spelled
+    again = run("status", "--vault", spelled, "--state", state, cwd=plain.parent / "x")
+    assert again.code == 0, again
 
 
 def test_a_private_folder_that_cannot_be_read_is_no_empty_vault(

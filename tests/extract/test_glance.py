@@ -203,3 +203,31 @@ def test_what_waits_to_be_resolved_is_resolved_though_the_tree_is_the_same(
     monkeypatch.setattr(glance.walk, "walk", refuse)
     report = settled.index()
     assert report.skipped == 3 and settled.calls() == {("one", "two")}
+
+
+@pytest.mark.parametrize(
+    "listing", ["[", "3", "{}", "[[], [], [], []]", '[1, {}, [], [], [], ""]', "[2]"]
+)
+def test_a_listing_of_another_shape_is_none(settled: Tree, listing: str) -> None:
+    stored = settled.graph.stored("code")
+    with settled.graph.writing():
+        settled.graph.put_stored("code", stored._replace(listing=listing))
+    report = settled.index()
+    assert (report.listed, report.read) == (3, 0)
+    assert settled.graph.stored("code") == stored
+
+
+def test_other_rules_of_what_is_listed_are_seen(
+    settled: Tree, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with monkeypatch.context() as patch:
+        patch.setattr(glance.walk, "SKIPPED", glance.walk.SKIPPED | {"deep"})
+        assert settled.index().removed == 1
+    settle(settled)
+    calls = []
+    walk = glance.walk.walk
+    monkeypatch.setattr(glance.walk, "walk", lambda *a: calls.append(a) or walk(*a))  # type: ignore[func-returns-value]
+    monkeypatch.setattr(glance, "VERSION", glance.VERSION + 1)
+    settled.index()
+    settled.index()
+    assert len(calls) == 1

@@ -3,10 +3,15 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 
 import pytest
 
 from tests.extract.coded import Coded, labels
+from tests.operations.builder import VaultBox
+from vault_kg.extract.backends.protocol import GraphBackend
+from vault_kg.extract.backends.values import Finding
+from vault_kg.extract.model import Node
 from vault_kg.operations.caller import Caller
 
 MAIN = Caller("public", partitions=frozenset({"main"}))
@@ -99,3 +104,62 @@ def test_another_vocabulary_makes_the_edges_of_records_anew(coded: Coded) -> Non
     assert coded.ask("graph_context", uid=f"record:{scenario}")["meta"]["freshness"]["state"] == (
         "stale"
     )
+
+
+def words(box: VaultBox, caller: Caller, query: str) -> str:
+    """Everything that a caller is told of a word, whatever reads the files."""
+    asked = [("graph_resolve", {"q": query}), ("graph_search", {"query": query})]
+    asked += [("graph_doctor", {}), ("graph_export", {"include_spine": True})]
+    return json.dumps([box.call(name, caller, **arguments)["data"] for name, arguments in asked])
+
+
+def move(box: VaultBox, page: str, folder: str) -> Path:
+    """Move a page's file as an editor does; returns where it was."""
+    before = box.path(page)
+    after = box.root / folder / before.name
+    after.parent.mkdir(parents=True, exist_ok=True)
+    before.rename(after)
+    box.ws.scan()
+    return before
+
+
+@pytest.mark.parametrize("again", [False, True], ids=["alone", "another in its place"])
+def test_a_page_that_went_to_another_partition_is_told_to_nobody_who_does_not_see_that(
+    vault: VaultBox, again: bool
+) -> None:
+    both = Caller("both", partitions=frozenset({"main", "secret"}))
+    page = vault.page("Hush", "Topic", summary="Dark.", body="# Darkening\n\nx\n")
+    vault.call("graph_index")
+    assert "Dark." in words(vault, MAIN, "hush") and "Darkening" in words(vault, MAIN, "darken")
+    place = move(vault, page, "secret/pages/topic")
+    if again:
+        place.write_text("# Other\n")
+        vault.ws.scan()
+    for index in (None, {"paths": []}, {}):
+        if index is not None:
+            vault.call("graph_index", **index)
+        told = words(vault, MAIN, "hush") + words(vault, MAIN, "darken")
+        assert not [word for word in (page, "Dark", "Hush") if word in told], index
+        assert page in words(vault, both, "hush") and page in words(vault, Caller("all"), "hush")
+    assert page in words(vault, SECRET, "hush")
+
+
+def test_a_statement_goes_with_what_it_is_about(coded: Coded) -> None:
+    box = coded.box
+    ada = box.page("Ada")
+    claim = box.claim(ada, "Hush now.")
+    coded.index()
+    assert claim in told(coded, MAIN)
+    move(box, ada, "secret/pages/person")
+    assert claim not in told(coded, MAIN) and "Hush" not in told(coded, MAIN)
+    assert claim in told(coded, Caller("all"))
+
+
+def test_findings_of_what_is_hidden_are_hidden(graph: GraphBackend) -> None:
+    with graph.writing():
+        nodes = [Node(f"record:{name}", "record", name, None) for name in ("a", "b")]
+        keys = graph.put_nodes("records", nodes, "main")
+        graph.put_findings([Finding("x", uid, "", "", "main") for uid in keys])
+    for partitions in (None, frozenset({"main"})):
+        found = graph.reader(partitions, frozenset({keys["record:a"]})).findings()
+        assert [each.subject for each in found] == ["record:b"]

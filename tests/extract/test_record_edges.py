@@ -194,6 +194,14 @@ def test_what_is_withdrawn_is_in_no_answer_from_then_on(coded: Coded) -> None:
     assert told(coded, "load") == {"Saving"}
 
 
+def test_what_a_withdrawn_page_lacks_is_told_no_more(coded: Coded) -> None:
+    page = coded.box.page("Loading", "Topic", touches=["nowhere/gone.py"])
+    coded.index()
+    assert "Loading" in missing(coded)[0]
+    coded.box.withdraw(page)
+    assert missing(coded) == []
+
+
 def test_what_was_superseded_or_has_expired_is_in_no_answer_from_then_on(
     coded: Coded, clock: Clock
 ) -> None:

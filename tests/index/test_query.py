@@ -281,6 +281,8 @@ def finds_typed(table: apsw.Connection, text: str, query: str) -> bool:
 @pytest.mark.parametrize(
     "word",
     ["happiness", "house", "business", "running", "relational", "categories", "generalisation",
+     "electricity", "differently", "replacement", "hopefulness", "generalization", "sensibility",
+     "operator", "ties", "going", "organizational",
      "Lovelace", "Übergang", "Бернулли", "vault-kg", "src/main.rs", "v1.2.3"],
 )  # fmt: skip
 def test_every_beginning_of_a_word_finds_it(table: apsw.Connection, word: str) -> None:
@@ -296,6 +298,10 @@ def test_every_beginning_of_a_word_finds_it(table: apsw.Connection, word: str) -
     [
         ("an hour", "hous"),  # whose stem by itself would be `hou`
         ("a plan", "planet"),
+        ("a tie", "tied up"),
+        ("a stat", "station"),
+        ("a hop, an opera", "hopeful"),
+        ("an ad", "ada"),
         ("Lovelace", "lovel "),  # a space ends the word
         ("Lovelace", '"lovel"'),
         ("Lovelace", "lovel notes"),  # only the last one

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 import statistics
 import subprocess
+import sys
 import threading
 import time
 from collections.abc import Iterator
@@ -239,6 +241,46 @@ def test_scans_at_intervals_rest_the_longer_the_longer_they_take(
     with watched(box) as seen:
         seen.until(lambda: len(scans) > 2)
         assert min(b - a for a, b in zip(scans, scans[1:], strict=False)) > 0.9
+
+
+_LEFT_OPEN = """
+import subprocess, sys, threading
+from pathlib import Path
+from vault_kg.index import watched
+
+process = watched._start(Path(sys.argv[1]))
+watched._start = lambda root: process
+stop = threading.Event()
+events = watched.apart(Path(sys.argv[1]), stop)
+
+def read():
+    try:
+        for _ in events:
+            begun.set()
+    except OSError as error:
+        print(error)
+
+if sys.argv[2] == "open":
+    next(events)
+else:
+    begun = threading.Event()
+    threading.Thread(target=read, daemon=True).start()
+    begun.wait(20)
+print(process.pid)
+"""
+
+
+@pytest.mark.parametrize("how", ["open", "read by a daemon"])
+def test_who_ends_while_it_watches_ends_well_and_so_does_the_process_beside(
+    box: VaultBox, how: str
+) -> None:
+    run = subprocess.run(
+        [sys.executable, "-c", _LEFT_OPEN, box.root, how],
+        capture_output=True, text=True, timeout=60,
+    )  # fmt: skip
+    assert (run.returncode, run.stderr) == (0, "")
+    with pytest.raises(ProcessLookupError):
+        os.kill(int(run.stdout), 0)
 
 
 def test_the_process_that_watches_ends_with_the_one_that_reads(box: VaultBox) -> None:

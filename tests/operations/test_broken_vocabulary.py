@@ -8,6 +8,7 @@ import pytest
 
 from tests.operations.builder import VaultBox, as_an_ordinary_person
 from vault_kg.errors import InvalidRecord
+from vault_kg.index.ontologies import Ontologies
 
 GOOD = """\
 page_types:
@@ -145,3 +146,19 @@ def test_a_vocabulary_that_cannot_be_read_is_no_empty_one(
         first = vault.findings()[0]
         assert (first["code"], first["path"]) == ("unreadable_manifest", "ontology.yaml")
         assert os.strerror(13) in first["message"]
+
+
+def test_a_vocabulary_that_could_not_be_read_once_is_read_again(vault: VaultBox) -> None:
+    limits = pytest.importorskip("resource", reason="limits of POSIX")
+    vault.put("ontology.yaml", GOOD)
+    ontologies = Ontologies(vault.root)
+    before = limits.getrlimit(limits.RLIMIT_NOFILE)
+    limits.setrlimit(limits.RLIMIT_NOFILE, (3, before[1]))
+    try:
+        unread = ontologies.of("")
+        assert ontologies.of("") is unread, "nothing is parsed again while nothing is different"
+    finally:
+        limits.setrlimit(limits.RLIMIT_NOFILE, before)
+    assert [issue.code for issue in unread.issues] == ["unreadable_manifest"]
+    again = ontologies.of("")
+    assert not again.issues and again.fingerprint != unread.fingerprint

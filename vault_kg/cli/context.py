@@ -136,9 +136,32 @@ def json_flag(command: F) -> F:
     )(command)  # fmt: skip
 
 
+class Words(click.Command):
+    """A command whose words may begin with a dash, as `-word` does; of its options only help has one."""
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """Read the command line with such words behind the options."""
+        end = args.index("--") if "--" in args else len(args)
+        own = ("", "-", *ctx.help_option_names)
+        words = [one for one in args[:end] if one[:1] == "-" and not {one, one[1:2]} & {*own}]
+        if words:
+            others = [one for one in args[:end] if one not in words]
+            args = [*others, "--", *words, *args[end + 1 :]]
+        return super().parse_args(ctx, args)
+
+
 def command(function: Callable[..., Any]) -> click.Command:
     """Make a function a subcommand that takes the settings first, and the shared options last."""
-    made = click.command(click.pass_obj(function))
+    return _command(function, click.Command)
+
+
+def words_command(function: Callable[..., Any]) -> click.Command:
+    """Make a function such a subcommand, whose words may begin with a dash."""
+    return _command(function, Words)
+
+
+def _command(function: Callable[..., Any], kind: type[click.Command]) -> click.Command:
+    made = click.command(cls=kind)(click.pass_obj(function))
     made.params += click.command(everywhere(json_flag(lambda: None))).params
     return made
 

@@ -88,7 +88,7 @@ def make_quietly(settings: Settings) -> Path | None:
     check_not_lost(folder)
     Workspace.create(folder, settings.state and settings.state.absolute()).close()
     click.echo(
-        f"{folder} is a vault now: .vault-kg/ is new and ignores itself; no other file was touched",
+        f"{folder} is a vault now: .vault-kg/ is new and ignores itself; no note was changed",
         err=True,
     )
     return folder

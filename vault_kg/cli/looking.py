@@ -12,7 +12,7 @@ from vault_kg.cli.context import Settings
 KINDS = click.Choice(["page", "claim", "relationship", "note"])
 
 
-@context.command
+@context.words_command
 @click.argument("query", nargs=-1, required=True)
 @click.option("--kind", "kinds", type=KINDS, multiple=True, help="Only these kinds.")
 @click.option("--type", "types", metavar="TYPE", multiple=True, help="Only these types.")
@@ -40,7 +40,7 @@ def search(settings: Settings, query: tuple[str, ...], historical: bool, **filte
     from vault_kg.cli import found, render
 
     asked = {name: list(v) if isinstance(v, tuple) else v for name, v in filters.items()}
-    asked = {name: value for name, value in asked.items() if value}
+    asked = {name: value for name, value in asked.items() if value not in (None, [], "")}
     if historical:
         asked["lifecycle"] = "historical"
     with context.session(settings, make=True) as session:

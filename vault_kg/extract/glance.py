@@ -24,11 +24,30 @@ from vault_kg.extract.roots import Root
 from vault_kg.extract.wanted import Wanted
 from vault_kg.index import walk
 
+VERSION = 2
+"""What a stored listing is made by: raised with its shape, and with the rules of which files a walk
+and a root hold. One of another version tells nothing."""
+
 Stamp = tuple[int, int, int, int]
 """Size, mtime and ctime in nanoseconds, inode."""
 
 _stamp_of = attrgetter("st_size", "st_mtime_ns", "st_ctime_ns", "st_ino")
 _times_of = attrgetter("st_dev", "st_mtime_ns", "st_ctime_ns", "st_ino")
+
+
+class _Listed(NamedTuple):
+    """A listing as it is stored."""
+
+    version: int
+    marks: dict[str, str]
+    """Who read the names of the files."""
+    place: list[object]
+    folders: Sequence[tuple[str, list[str]]]
+    """The prefix of each, and the names of its files."""
+    ignores: list[str]
+    """The prefixes of folders with a `.gitignore`."""
+    shape: str
+    """A digest of the times of the folders and ignore files."""
 
 
 class Tree(NamedTuple):
@@ -62,15 +81,14 @@ def tree(root: Root, wanted: Wanted, before: Stored) -> Tree:
 
 
 def _glance(root: Root, wanted: Wanted, before: Stored, since: int) -> Tree | None:
-    if not before.listing:
+    listed = _read(before.listing)
+    if listed is None or listed.place != _place(root) or not wanted.hold(listed.marks):
         return None
-    marks, place, folders, ignores, shape = json.loads(before.listing)
-    if place != _place(root) or not wanted.hold(marks):
-        return None
+    folders = listed.folders
     base = f"{root.folder}/"
     paths = [prefix + name for prefix, names in folders for name in names]
     try:
-        if _digest(_times(base, [prefix for prefix, _ in folders], ignores)) != shape:
+        if _digest(_times(base, [prefix for prefix, _ in folders], listed.ignores)) != listed.shape:
             return None
         stamps = list(map(_stamp_of, map(os.lstat, [base + path for path in paths])))
     except OSError:
@@ -106,8 +124,18 @@ def _stored(root: Root, wanted: Wanted, listing: walk.Listing, since: int) -> St
     if not _are_old(times, since):
         return None
     folders = [(folder.prefix, folder.names) for folder in listing.folders]
-    said = [wanted.marks(), _place(root), folders, ignores, _digest(times)]
+    said = _Listed(VERSION, wanted.marks(), _place(root), folders, ignores, _digest(times))
     return Stored(json.dumps(said), _digest(stamps) if _are_old(stamps, since) else "")
+
+
+def _read(text: str) -> _Listed | None:
+    """Read a stored listing; None for what is none of this version."""
+    try:
+        said = json.loads(text)
+    except ValueError:
+        return None
+    of_now = isinstance(said, list) and said[:1] == [VERSION] and len(said) == len(_Listed._fields)
+    return _Listed(*said) if of_now else None
 
 
 def _times(base: str, prefixes: Sequence[str], ignores: Sequence[str]) -> list[Stamp]:
@@ -123,7 +151,7 @@ def _are_old(stamps: Sequence[Sequence[int]], since: int) -> bool:
 
 def _place(root: Root) -> list[object]:
     """Return what else decides which files a root holds."""
-    return [str(root.folder), list(root.inner), root.in_vault, root.name]
+    return [str(root.folder), list(root.inner), root.in_vault, root.name, sorted(walk.SKIPPED)]
 
 
 def _digest(stamps: list[Stamp]) -> str:

@@ -59,5 +59,5 @@ def lane(ws: Workspace) -> Lane:
     """Return the lock of whoever brings the graph up to date; it is not the vault's."""
     with _lock:
         if ws not in _lanes:
-            _lanes[ws] = Lane(ws.vault.private / LOCK)
+            _lanes[ws] = Lane(path_of(ws).with_name(LOCK))
         return _lanes[ws]

@@ -6,9 +6,8 @@ another one holds changes neither an edge nor a finding that somebody else sees.
 
 from __future__ import annotations
 
-import weakref
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import cache
 from typing import Any
 
@@ -19,7 +18,7 @@ from vault_kg.extract.model import Edge, EdgeKind, Node, Signal
 from vault_kg.extract.record_rules import FieldRule
 from vault_kg.extract.roots import RECORDS
 from vault_kg.index import eligibility, graph_rows, links, successors
-from vault_kg.index.graph_rows import GraphRow, Narrow
+from vault_kg.index.graph_rows import GraphRow, Narrow, Place
 from vault_kg.index.listing import Filter
 from vault_kg.operations.workspace import Workspace
 from vault_kg.records import ids
@@ -64,28 +63,22 @@ def is_fresh(ws: Workspace, graph: GraphBackend) -> bool:
     return stands == _position(ws) and ws.now() < until
 
 
-def withdrawn(ws: Workspace, graph: GraphBackend) -> frozenset[int]:
-    """Return the keys of records that are in the graph and that default reads see no more.
+def stand(ws: Workspace, graph: GraphBackend) -> tuple[str, str | None]:
+    """Return what it follows from, time apart, whether the graph has the records as they are."""
+    return _position(ws), graph.setting(_SETTING)
 
-    What holds of records holds at once: until the graph follows, these are hidden.
+
+def seen_in(place: Place, partition_of: Callable[[str], str | None]) -> str:
+    """Return the partition that one must see to see a record; of several, all, with slashes.
+
+    A claim is there for who sees its owner, a relationship for who sees both its ends.
+
+    Args:
+        place: where the record stands.
+        partition_of: says of a record's id where what it means stands; None where nothing does.
     """
-    if is_fresh(ws, graph):
-        return frozenset()
-    now, stands = ws.now(), (_position(ws), graph.setting(_SETTING))
-    known = _withdrawn.get(ws)
-    if known is not None and known[0] == stands and known[1] <= now < known[2]:
-        return known[3]
-    seen = {uids.record(each) for each in graph_rows.ids(ws.database, Narrow(Filter(now)))}
-    rows, _ = graph.reader(None).select(Choice(kinds=("record",)), _EVERY)
-    found = frozenset(row.key for row in rows if row.node.uid not in seen)
-    _withdrawn[ws] = (stands, now, eligibility.holds_until(ws.database, now), found)
-    return found
-
-
-_withdrawn: weakref.WeakKeyDictionary[
-    Workspace, tuple[tuple[str, str | None], str, str, frozenset[int]]
-] = weakref.WeakKeyDictionary()
-"""What was found last: for which state and graph, from when, until when."""
+    about = (partition_of(end) for end in (place.owner, place.from_id, place.to_id) if end)
+    return "/".join(sorted({place.partition, *filter(None, about)}))
 
 
 def _position(ws: Workspace) -> str:
@@ -121,14 +114,10 @@ class _Records:
                 yield from self._touches(each)
 
     def seen_in(self, each: GraphRow) -> str:
-        """Return the partition that one must see to see a record; of several, all, with slashes.
-
-        A claim is there for who sees its owner, a relationship for who sees both its ends.
-        """
+        """Return the partition that one must see to see a record; of several, all, with slashes."""
         row = each.row
-        about = (self._current(end) for end in (row.owner, row.from_id, row.to_id) if end)
-        every = {row.partition, *(other.row.partition for other in about if other is not None)}
-        return "/".join(sorted(every))
+        place = Place(row.partition, row.owner, row.from_id, row.to_id)
+        return seen_in(place, self._partition)
 
     def _from_fields(self, each: GraphRow) -> Iterator[Edge]:
         ontology = self._ontology(each.row.partition)
@@ -209,6 +198,10 @@ class _Records:
         """Return the record that an id means now, merges and corrections followed."""
         here = self._by_id.get(record)
         return here or self._by_id.get(successors.current(self._db, record) or "")
+
+    def _partition(self, record: str) -> str | None:
+        found = self._current(record)
+        return found.row.partition if found is not None else None
 
     def _reader(self, partition: str) -> GraphReader:
         if partition not in self._readers:

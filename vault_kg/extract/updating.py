@@ -11,7 +11,7 @@ from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
 from vault_kg.errors import Busy, Cancelled
-from vault_kg.extract import filing, opening, queue, record_edges, roots
+from vault_kg.extract import filing, hiding, opening, queue, record_edges, roots
 from vault_kg.extract.indexing import Indexing, Report, Rules
 from vault_kg.extract.roots import Root
 from vault_kg.operations.caller import Caller
@@ -50,7 +50,7 @@ def everything(
                 graph.forget_root(name)
         reports = [_run(ws, caller, root).everything(force=force) for root in asked]
         reports += _drain(ws, caller)
-        _finish(ws, reports, tree_changed=bool(forgotten))
+        _finish(ws, caller, reports, tree_changed=bool(forgotten))
     return reports
 
 
@@ -65,7 +65,7 @@ def some(
     """
     with _alone(ws, wait, [root.folder / path for path in paths]):
         reports = [_run(ws, caller, root).some(paths, force=force), *_drain(ws, caller)]
-        _finish(ws, reports)
+        _finish(ws, caller, reports)
     return reports
 
 
@@ -77,7 +77,7 @@ def queued(ws: Workspace, caller: Caller, *, wait: float = 0.0) -> list[Report]:
     """
     with _alone(ws, wait, []):
         reports = _drain(ws, caller)
-        _finish(ws, reports)
+        _finish(ws, caller, reports)
     return reports
 
 
@@ -139,8 +139,14 @@ def _by_root(vault: Path, paths: Iterable[Path]) -> list[tuple[Root, list[str]]]
     return list(found.items())
 
 
-def _finish(ws: Workspace, reports: Sequence[Report], *, tree_changed: bool = False) -> None:
+def _finish(
+    ws: Workspace, caller: Caller, reports: list[Report], *, tree_changed: bool = False
+) -> None:
+    """Bring the records up to date, and look at the files that they are gone from."""
     graph = opening.backend(ws)
+    left = [ws.vault.root / path for path in hiding.left_behind(ws, graph)]
+    for root, wanted in _by_root(ws.vault.root, left):
+        reports.append(_run(ws, caller, root).some(wanted))
     changed = tree_changed or any(report.changed for report in reports)
     if record_edges.refresh(ws, graph, tree_changed=changed) or changed:
         filing.sweep(graph)

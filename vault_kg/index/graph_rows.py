@@ -29,6 +29,15 @@ class GraphRow(NamedTuple):
     fact: str
 
 
+class Place(NamedTuple):
+    """Where a record stands, and the ids of the pages that it is about."""
+
+    partition: str
+    owner: str | None
+    from_id: str | None
+    to_id: str | None
+
+
 @dataclass(frozen=True)
 class Narrow:
     """Which pages or relationships are wanted. None means any."""
@@ -80,11 +89,16 @@ def count(db: Database, narrow: Narrow) -> int:
     return int(db.value(sql, values))
 
 
-def ids(db: Database, narrow: Narrow) -> set[str]:
-    """Return the ids of all wanted records."""
+def places(db: Database, narrow: Narrow) -> dict[str, Place]:
+    """Return where all wanted records stand, by id."""
     condition, values = narrow.condition()
-    sql = f"SELECT record.id FROM record LEFT JOIN stated USING (key) WHERE {condition}"
-    return {record_id for (record_id,) in db.rows(sql, values)}
+    columns = ", ".join(f"record.{name}" for name in ("id", *Place._fields))
+    rows = db.rows(
+        f"SELECT {columns} FROM record LEFT JOIN stated USING (key) WHERE {condition} "
+        "ORDER BY record.id, record.path",
+        values,
+    )
+    return {record_id: Place(*place) for record_id, *place in rows}
 
 
 def page(

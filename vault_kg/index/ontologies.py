@@ -17,10 +17,15 @@ from vault_kg.records.ontology import Ontology, OntologyIssue, load_ontology
 from vault_kg.store import files
 from vault_kg.store.files import Stamp
 
+_Read = tuple[str | None, OntologyIssue | None]
+"""The YAML of an ontology file, and why it cannot be read."""
+
 
 @dataclass(frozen=True)
 class _Kept:
-    stamps: tuple[Stamp | None, Stamp | None]
+    stamps: tuple[Stamp | None, Stamp | None] | None
+    """None where a file could not be read: it is tried again."""
+    read: tuple[_Read, _Read]
     ontology: Ontology
 
 
@@ -55,12 +60,10 @@ class Ontologies:
         stamps = (self._stamp(ONTOLOGY), self._stamp(own) if own else None)
         kept = self._kept.get(partition)
         if kept is None or kept.stamps != stamps:
-            read = [self._read(ONTOLOGY, "vault"), self._read(own, "partition")]
-            ontology = load_ontology(*(text for text, _ in read))
-            unread = tuple(issue for _, issue in read if issue is not None)
-            if unread:
-                ontology = replace(ontology, issues=(*unread, *ontology.issues))
-            kept = self._kept[partition] = _Kept(stamps, ontology)
+            read = self._read(ONTOLOGY, "vault"), self._read(own, "partition")
+            ontology = kept.ontology if kept and kept.read == read else _load(read)
+            unread = any(issue is not None for _, issue in read)
+            kept = self._kept[partition] = _Kept(None if unread else stamps, read, ontology)
         return kept.ontology
 
     def _stamp(self, path: str) -> Stamp | None:
@@ -73,8 +76,7 @@ class Ontologies:
         """Return the YAML of an ontology file, or None where there is none to be read."""
         return self._read(path, "vault")[0]
 
-    def _read(self, path: str | None, source: Origin) -> tuple[str | None, OntologyIssue | None]:
-        """Return the YAML of an ontology file, and why it cannot be read."""
+    def _read(self, path: str | None, source: Origin) -> _Read:
         try:
             content = files.read(self._root, path) if path else None
         except (UnsafePath, OSError) as error:
@@ -106,3 +108,10 @@ class Ontologies:
         """Return "" for the vault's own vocabulary, and every partition that has one of its own."""
         found = sorted(p.parent.name for p in self._root.glob(f"*/{ONTOLOGY}"))
         return ["", *(name for name in found if not name.startswith("."))]
+
+
+def _load(read: tuple[_Read, _Read]) -> Ontology:
+    """Return the ontology of the vault's file and a partition's, with what cannot be read."""
+    ontology = load_ontology(*(text for text, _ in read))
+    unread = tuple(issue for _, issue in read if issue is not None)
+    return replace(ontology, issues=(*unread, *ontology.issues)) if unread else ontology

@@ -6,13 +6,14 @@ many, a process of its own watches, and tells what it was told.
 
 from __future__ import annotations
 
+import atexit
 import json
 import os
 import subprocess
 import sys
 import threading
 from collections.abc import Iterator
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from queue import Empty, SimpleQueue
 from typing import IO, Any
@@ -32,6 +33,9 @@ IDLE_MS = 1_000
 """The longest without a word, so that who reads can do what is due."""
 
 POLL_SECONDS = 0.1
+
+END_SECONDS = 5.0
+"""The longest wait for the last words of a process that was ended."""
 
 Event = tuple[Change, str]
 
@@ -55,25 +59,41 @@ def here(root: Path, stop: threading.Event | None = None) -> Iterator[set[Event]
 
 
 def apart(root: Path, stop: threading.Event) -> Iterator[set[Event]]:
-    """Yield what `here` does, from a process of its own.
+    """Yield what `here` does, from a process of its own; the end of this one tells it to stop.
 
     Raises:
         OSError: the folder cannot be watched, or the process has ended.
+    """
+    with _telling(root, stop) as told:
+        while not stop.is_set():
+            with suppress(Empty):
+                line = told.get(timeout=POLL_SECONDS)
+                if line is not None or not stop.is_set():
+                    yield _events(line)
+
+
+@contextmanager
+def _telling(root: Path, stop: threading.Event) -> Iterator[SimpleQueue[str | None]]:
+    """Have a process watch for the block, or until this one ends: give what it tells.
+
+    An open pipe that a thread reads at the very end would abort the interpreter.
     """
     process = _start(root)
     told: SimpleQueue[str | None] = SimpleQueue()
     assert process.stdout is not None
     reader = threading.Thread(target=_pass_on, args=(process.stdout, told), daemon=True)
     reader.start()
+
+    def end_with_us() -> None:
+        stop.set()
+        _end(process, reader)
+
+    atexit.register(end_with_us)
     try:
-        while not stop.is_set():
-            with suppress(Empty):
-                yield _events(told.get(timeout=POLL_SECONDS))
+        yield told
     finally:
-        process.kill()  # it has nothing to lose
-        process.wait()
-        reader.join()
-        process.stdout.close()
+        atexit.unregister(end_with_us)
+        _end(process, reader)
 
 
 def relative(root: Path, path: str) -> str | None:
@@ -101,6 +121,15 @@ def _start(root: Path) -> subprocess.Popen[str]:
         env=beside.environment(),
         start_new_session=True,  # a key that interrupts the terminal's program is not for it
     )
+
+
+def _end(process: subprocess.Popen[str], reader: threading.Thread) -> None:
+    """End the process, and what reads from it; once or again."""
+    process.kill()  # it has nothing to lose
+    process.wait()
+    reader.join(END_SECONDS)
+    if process.stdout is not None and not reader.is_alive():
+        process.stdout.close()
 
 
 def _pass_on(lines: IO[str], told: SimpleQueue[str | None]) -> None:

@@ -1,7 +1,8 @@
 """The one registry: every operation with its name, scope, request, result and handler.
 
 The command line, MCP, the reference page and the contract tests are all made from it. `call` is the
-only way to run an operation: it checks the scope, the arguments and the shape of the answer.
+only way to run an operation: it checks the scope, the arguments and the shape of the answer, and that what
+is accepted can be kept.
 """
 
 from __future__ import annotations
@@ -41,6 +42,11 @@ class Operation:
     """Further toolsets that it belongs to."""
     asks_model: bool = False
     """Whether most of its time it waits for a model, and writes only in the end."""
+    on_reading: bool = False
+    """Whether, though its scope is not one of reading, nothing that it keeps can be lost.
+
+    It may be asked of a vault that is open for reading only.
+    """
 
     def is_in(self, toolsets: frozenset[str]) -> bool:
         """Say whether it belongs to one of these toolsets."""
@@ -63,6 +69,7 @@ def operation(
     destructive: bool = False,
     also: tuple[str, ...] = (),
     asks_model: bool = False,
+    on_reading: bool = False,
 ) -> Callable[[Callable[[Workspace, RequestT, Caller], Model]], Any]:
     """Register a handler; its name, docstring and request annotation are those of the operation."""
 
@@ -84,6 +91,7 @@ def operation(
             destructive,
             frozenset(also),
             asks_model,
+            on_reading,
         )
         return handler
 
@@ -121,7 +129,8 @@ def call(
         The result as JSON values, in the wire spelling.
 
     Raises:
-        VaultError: a refusal, with its code.
+        WriteFailed: the vault is open for reading only, and the operation would change something.
+        VaultError: another refusal, with its code.
     """
     found = find(name)
     if found is None:
@@ -135,6 +144,8 @@ def call(
             scope=found.scope,
         )
     request = read_arguments(found, arguments)
+    if not (found.read_only or found.on_reading):
+        workspace.vault.check_writable()
     workspace.database.check_present()
     result = found.handler(workspace, request, caller)
     return result.model_dump(mode="json", by_alias=True)

@@ -55,7 +55,8 @@ class Semantics:
         reason = None
         if coverage.pending:
             reason = f"{coverage.pending} passages are not embedded yet; `vault-kg reindex`"
-        return asdict(coverage) | {"state": "ready", "reason": reason, "model": model}
+        state = "ready" if coverage.ready or not coverage.pending else "degraded"
+        return asdict(coverage) | {"state": state, "reason": reason, "model": model}
 
     def model(self) -> ModelInfo | None:
         """Return the model that search by meaning uses, or None where it is off."""

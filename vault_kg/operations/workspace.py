@@ -29,7 +29,7 @@ from vault_kg.state.revisions import Revision
 from vault_kg.store import files
 from vault_kg.store import vault as vaults
 from vault_kg.store.journal import Journal
-from vault_kg.store.lane import Lane
+from vault_kg.store.lane import LOCK, Lane
 from vault_kg.store.plan import Plan, Request
 from vault_kg.store.vault import Vault
 
@@ -62,7 +62,7 @@ class Workspace:
         self.clock = clock
         self.ontologies = Ontologies(vault.root)
         self.indexer = Indexer(vault, self.ontologies, schema.VERSION)
-        self.lane = Lane(vault.private / "lane.lock")
+        self.lane = Lane(vault.private / LOCK)
         self.journal = Journal(vault, self.lane, self.now, self.indexer.project)
         self.semantics = Semantics(vault.database, vault.database.path.parent)
         self.job: Job | None = None

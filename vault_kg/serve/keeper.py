@@ -202,7 +202,9 @@ class Keeper:
                 registry.call(workspace, INDEX, {"queued_only": True}, caller)
 
     def _keep_delivered(self, workspace: Workspace, ended: threading.Event) -> None:
-        """Give events of consolidation to those who subscribed to them."""
+        """Give events of consolidation to those who subscribed; never those of a copied state."""
+        if workspace.vault.reading:
+            return
         from vault_kg.operations import registry
         from vault_kg.operations.caller import Caller
 

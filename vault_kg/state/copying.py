@@ -1,7 +1,8 @@
-"""Copying a state that may not be written, not even its log; and removing one with its logs."""
+"""Copying a state that may not be written, not even its log; putting one in place; removing one."""
 
 from __future__ import annotations
 
+import os
 import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -10,7 +11,8 @@ from urllib.parse import quote
 
 import apsw
 
-from vault_kg.errors import Unavailable
+from vault_kg.errors import Busy, Unavailable, WriteFailed
+from vault_kg.state.database import BUSY_TIMEOUT_MS
 
 _LOGS = ("-wal", "-shm", "-journal")
 
@@ -44,12 +46,35 @@ def _opened(state: Path) -> Iterator[apsw.Connection]:
     log = Path(f"{state}-wal")
     how = "mode=ro" if log.exists() and log.stat().st_size else "immutable=1"
     flags = apsw.SQLITE_OPEN_READONLY | apsw.SQLITE_OPEN_URI
-    connection = apsw.Connection(f"file:{quote(str(state))}?{how}", flags=flags)
+    connection = apsw.Connection(f"file:{quote(os.fsencode(state))}?{how}", flags=flags)
     try:
         connection.execute("PRAGMA user_version")
         yield connection
     finally:
         connection.close()
+
+
+def bring_into(source: Path, target: Path) -> None:
+    """Give a database the content of another, in one transaction: those who have it open go on.
+
+    Both are in WAL mode and have pages of one size, as every state has.
+
+    Raises:
+        Busy: another process kept the target locked for the whole time-out.
+        WriteFailed: the target cannot be written.
+    """
+    origin, destination = apsw.Connection(str(source)), apsw.Connection(str(target))
+    try:
+        destination.set_busy_timeout(BUSY_TIMEOUT_MS)
+        with destination.backup("main", origin, "main") as step:
+            step.step()
+    except (apsw.BusyError, apsw.LockedError) as error:
+        raise Busy(f"{target} is locked by another process; try again") from error
+    except apsw.Error as error:
+        raise WriteFailed(f"{target} cannot be written: {error}", path=str(target)) from error
+    finally:
+        destination.close()
+        origin.close()
 
 
 def remove_database(path: Path) -> None:

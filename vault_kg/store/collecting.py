@@ -18,7 +18,7 @@ _resting = 0
 @contextmanager
 def resting() -> Iterator[None]:
     """Let the collector rest for a block; with several threads in one, until the last has left."""
-    global _resting  # noqa: PLW0603 - the collector is the process's, and so is this count
+    global _resting
     with _guard:
         was_enabled = gc.isenabled() or _resting > 0
         _resting += 1

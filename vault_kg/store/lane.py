@@ -15,6 +15,7 @@ from filelock import FileLock, Timeout
 from vault_kg.errors import Busy, WriteFailed
 from vault_kg.store.failpoints import reach
 
+LOCK = "lane.lock"
 WAIT_SECONDS = 60.0
 
 

@@ -1,20 +1,25 @@
 """Reading a folder that cannot be written: its state lies elsewhere, and serves for reading only.
 
-Such a *reading state* begins as a copy of the vault's own, with its guards and history, and is made
-anew when that has changed; of a folder that is no vault it begins empty. It is kept true to the
-files by scans like any other. Nothing is written through it: no request, and nothing to Git.
+Such a *reading state* begins as a copy of the vault's own, with its guards and history, and gets
+the content of a new copy when that has changed: in one transaction, so that whoever has it open goes
+on. Of a folder that is no vault it begins empty. It is kept true to the files by scans like any
+other. Nothing is written through it: no request, and nothing to Git. What reads note of their use
+lasts until the next copy.
 """
 
 from __future__ import annotations
 
+import contextlib
 import os
+import re
 import secrets
 from pathlib import Path
 
-from vault_kg.errors import Unavailable, WriteFailed
+from vault_kg.errors import Busy, Unavailable, WriteFailed
 from vault_kg.state import copying, journal, settings
 from vault_kg.state.copying import remove_database
 from vault_kg.state.database import Database
+from vault_kg.store.lane import LOCK, Lane
 
 OTHER_PLACE = (
     "To read and search it as it is, use --state FOLDER: a folder outside of it that you can "
@@ -22,7 +27,11 @@ OTHER_PLACE = (
 )
 """What to do where a vault cannot be written."""
 
+REMADE = "it is made anew"
+"""What becomes of a reading state that is lost; nobody is to recover one."""
+
 _READS, _COPIED = "reads_folder", "copied_state"
+_DERIVED = (".f32", ".i8", ".steps")
 _EFFECTIVE = os.access in os.supports_effective_ids
 
 
@@ -55,48 +64,102 @@ def make(root: Path, own: Path, where: Path, vault_id: str | None) -> None:
     Raises:
         Unavailable: it is the reading state of another folder, or the own state cannot be copied.
         WriteFailed: it cannot be written.
+        Busy: a process that reads the folder kept the lane of its state.
     """
-    stamp = _stamp(own)
-    known = _known(root, where)
-    if known is not None and (known == stamp or not stamp):
+    if _is_current(root, own, where):
+        _sweep(where)
         return
-    unfinished = where.with_name(f"{where.name}.{os.getpid()}.making")
     try:
         where.parent.mkdir(parents=True, exist_ok=True)
-        if stamp:
-            copying.copy(own, unfinished)
-        database = Database(unfinished, create=True)
-        try:
-            mark(database, root, stamp, vault_id)
-            database.checkpoint()
-        finally:
-            database.close()
-        remove_database(where)
-        unfinished.replace(where)
+        if not can_write(where.parent):
+            raise PermissionError(f"{where.parent} cannot be written")
+        with Lane(where.parent / LOCK).hold():
+            _remove_unfinished(where)
+            if not _is_current(root, own, where):
+                _make(root, own, where, vault_id)
     except OSError as error:
         raise WriteFailed(
             f"{where} cannot be made: {error.strerror or error}. Give --state a folder that you "
             "can write to",
             path=str(where),
         ) from error
+
+
+def _make(root: Path, own: Path, where: Path, vault_id: str | None) -> None:
+    """Make the state under another name, and put it in place whole; the lane is held."""
+    unfinished = where.with_name(f"{where.name}.{os.getpid()}.making")
+    try:
+        stamp = _stamp(own)
+        if stamp:
+            copying.copy(own, unfinished)
+        database = Database(unfinished, create=True, remedy=REMADE)
+        try:
+            mark(database, root, stamp, vault_id)
+            database.checkpoint()
+        finally:
+            database.close()
+        if where.is_file():
+            copying.bring_into(unfinished, where)
+        else:
+            remove_database(where)  # the logs of one that was moved away
+            unfinished.replace(where)
+        _forget_derived(where.parent)
     finally:
         remove_database(unfinished)
+
+
+def _is_current(root: Path, own: Path, where: Path) -> bool:
+    """Say whether there is a reading state, of what the vault's own state is like."""
+    known, stamp = _known(root, where), _stamp(own)
+    return known is not None and (known == stamp or not stamp)
 
 
 def _known(root: Path, where: Path) -> str | None:
     """Return the stamp of what a reading state is a copy of; None where there is no such state."""
     if not where.is_file():
         return None
-    database = Database(where)
+    database = Database(where, remedy=REMADE)
     try:
         reads = settings.get(database, _READS)
-        if reads != str(root):
+        if reads is None or _name(Path(reads)) != _name(root):
             raise Unavailable(
                 f"{where} is for reading {reads}; use another --state", path=str(where)
             )
         return settings.get(database, _COPIED) or ""
     finally:
         database.close()
+
+
+def _name(root: Path) -> str:
+    """Return a folder's one name, however it was spelled, as text that a database takes."""
+    return os.fsencode(root.resolve()).decode("utf-8", "backslashreplace")
+
+
+def _forget_derived(folder: Path) -> None:
+    """Remove the files of vectors that were derived from the copy before."""
+    for file in folder.glob("vectors-*"):
+        if file.suffix in _DERIVED:
+            with contextlib.suppress(OSError):  # a reader has it open, on a system that minds
+                file.unlink()
+
+
+def _unfinished(where: Path) -> list[Path]:
+    """Return what processes that were making a reading state have beside it."""
+    ours = re.compile(re.escape(where.name) + r"\.\d+\.making(-wal|-shm|-journal)?")
+    return [file for file in where.parent.glob("*.making*") if ours.fullmatch(file.name)]
+
+
+def _remove_unfinished(where: Path) -> None:
+    """Remove what processes left that were killed: who holds the lane is the only one making."""
+    for file in _unfinished(where):
+        file.unlink(missing_ok=True)
+
+
+def _sweep(where: Path) -> None:
+    """Remove what killed processes left, unless somebody is at work."""
+    if _unfinished(where):
+        with contextlib.suppress(OSError, Busy, WriteFailed), Lane(where.parent / LOCK).hold(0):
+            _remove_unfinished(where)
 
 
 def mark(database: Database, root: Path, stamp: str = "", vault_id: str | None = None) -> None:
@@ -112,7 +175,7 @@ def mark(database: Database, root: Path, stamp: str = "", vault_id: str | None =
         journal.set_state(database, entry.seq, journal.ABANDONED)
     mine = vault_id or settings.get(database, "vault_id") or f"va_{secrets.token_hex(12)}"
     settings.put(database, "vault_id", mine)
-    settings.put(database, _READS, str(root))
+    settings.put(database, _READS, _name(root))
     settings.put(database, _COPIED, stamp)
 
 

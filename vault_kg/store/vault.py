@@ -15,16 +15,15 @@ from pathlib import Path
 
 from vault_kg.errors import Busy, NotFound, Unavailable, WriteFailed
 from vault_kg.state import settings
-from vault_kg.state.database import Database
+from vault_kg.state.database import RECOVER, Database
 from vault_kg.store import paths, reading
 from vault_kg.store.installation import sweep
-from vault_kg.store.lane import Lane
+from vault_kg.store.lane import LOCK, Lane
 
 FORMAT = "vault-kg-1"
 STATE = "state.sqlite"
 CONFIG = f"{paths.PRIVATE}/vault.toml"
 TEMPORARIES = f"{paths.PRIVATE}/tmp"
-LANE = "lane.lock"
 
 
 @dataclass(frozen=True)
@@ -42,7 +41,12 @@ class Vault:
 
     @property
     def temporaries(self) -> Path:
-        """Where files are written before they are installed."""
+        """Where files are written before they are installed; swept by whoever holds the lane.
+
+        A vault that is open for reading has another lane than its owner, whose files these are.
+        """
+        if self.reading:
+            return self.database.path.with_name(f"{self.database.path.name}.tmp")
         return self.root / TEMPORARIES
 
     def check_writable(self) -> None:
@@ -144,12 +148,18 @@ def open_vault(root: Path, state: Path | None = None) -> Vault:
 
 def _is_to_read(root: Path, where: Path) -> bool:
     """Say whether a folder is to be opened for reading, with this state elsewhere."""
-    if where.is_file():
-        database = Database(where)
-        try:
-            return reading.is_reading(database)
-        finally:
-            database.close()
+    closed = _is_closed(root)
+    if not where.is_file():
+        return closed
+    database = Database(where, remedy=reading.REMADE if closed else RECOVER)
+    try:
+        return reading.is_reading(database)
+    finally:
+        database.close()
+
+
+def _is_closed(root: Path) -> bool:
+    """Say whether a folder can be read, and no state be kept in it."""
     own = default_state(root)
     if not own.parent.is_dir():
         return not reading.can_write(root)
@@ -159,11 +169,11 @@ def _is_to_read(root: Path, where: Path) -> bool:
 def _open_to_read(root: Path, where: Path) -> Vault:
     known = identity(root) if exists(root) else (None, "")
     reading.make(root, default_state(root), where, known[0])
-    database = Database(where)
+    database = Database(where, remedy=reading.REMADE)
     vault_id = settings.get(database, "vault_id")
     if known[0] not in (None, vault_id):
         database.close()
-        raise _of_another(where, vault_id)
+        raise _of_another(where, vault_id, reading.REMADE)
     return Vault(root, str(vault_id), known[1], database, where.parent, reading=True)
 
 
@@ -197,10 +207,10 @@ def identity(root: Path) -> tuple[str, str]:
     return content["id"], str(content.get("created", ""))
 
 
-def _of_another(where: Path, found: str | None) -> Unavailable:
+def _of_another(where: Path, found: str | None, remedy: str = RECOVER) -> Unavailable:
     what = "is the state of another vault" if found else "is empty"
     return Unavailable(
-        f"{where} {what}; give the right --state, or move it away and run `vault-kg recover`",
+        f"{where} {what}; give the right --state, or move it away and {remedy}",
         path=str(where),
     )
 
@@ -209,13 +219,16 @@ def _sweep(vault: Vault) -> None:
     """Clear what a dead process left, unless a living one is at work there."""
     if not vault.temporaries.is_dir() or not any(vault.temporaries.iterdir()):
         return
-    with contextlib.suppress(Busy, WriteFailed), Lane(vault.private / LANE).hold(0):
+    with contextlib.suppress(Busy, WriteFailed), Lane(vault.private / LOCK).hold(0):
         sweep(vault.root, vault.temporaries, vault.database)
 
 
 def settings_of(root: Path) -> dict[str, object]:
     """Return the whole of `vault.toml`."""
-    return tomllib.loads((root / CONFIG).read_text(encoding="utf-8"))
+    try:
+        return tomllib.loads((root / CONFIG).read_text(encoding="utf-8"))
+    except FileNotFoundError:  # a folder that is only read, and is no vault
+        return {}
 
 
 def make_private(private: Path) -> None:

@@ -194,7 +194,13 @@ class MemoryReader:
 
     def findings(self) -> list[Finding]:
         """Return the connections of records that should be there and are not."""
-        found = [f for f in self._graph.findings if self._sees_partition(f.partition)]
+        nodes = self._graph.nodes
+        hidden = {nodes[key].node.uid for key in self._hidden if key in nodes}
+        found = [
+            f
+            for f in self._graph.findings
+            if f.subject not in hidden and self._sees_partition(f.partition)
+        ]
         return sorted(found, key=lambda f: f[:3])
 
     def _where(self, wanted: Wanted) -> list[NodeRow]:

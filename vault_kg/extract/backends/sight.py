@@ -44,6 +44,12 @@ class Sight:
             f"AND {self.node('named_by')}))"
         )
 
+    def finding(self) -> str:
+        """Return the condition that a finding is seen: what lacks something is not hidden."""
+        hidden = "SELECT uid FROM node WHERE key IN (SELECT value FROM json_each(:hidden))"
+        shown = f"finding.subject NOT IN ({hidden})"
+        return f"{self.partition('finding')} AND {shown if self._hidden else 'TRUE'}"
+
     def end(self, column: str) -> str:
         """Return the condition that an end of an edge is seen: its `source` or `target`."""
         if not self._parts:

@@ -204,7 +204,7 @@ class SqliteReader:
         """Return the connections of records that should be there and are not."""
         found = self._db.rows(
             "SELECT code, subject, message, hint, partition FROM finding "
-            f"WHERE {self._sight.partition('finding')} ORDER BY code, subject, message",
+            f"WHERE {self._sight.finding()} ORDER BY code, subject, message",
             self._sight.values,
         )
         return [Finding(*values) for values in found]

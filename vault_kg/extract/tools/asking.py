@@ -9,7 +9,7 @@ from collections.abc import Callable, Collection
 from typing import Any, Literal, NamedTuple, TypeVar
 
 from vault_kg.errors import Ambiguous, Unavailable, UnsafePath
-from vault_kg.extract import opening, queue, record_edges, roots, touching, uids, updating
+from vault_kg.extract import hiding, opening, queue, record_edges, roots, touching, uids, updating
 from vault_kg.extract.backends.memory import MemoryBackend
 from vault_kg.extract.backends.protocol import GraphBackend, GraphReader
 from vault_kg.extract.backends.rows import tokens_of
@@ -66,7 +66,7 @@ class Graph:
             self.backend: GraphBackend = opening.backend(ws)
         except Unavailable:
             self.backend, self.fallback = MemoryBackend(), True
-        hidden = record_edges.withdrawn(ws, self.backend)
+        hidden = hiding.hidden(ws, self.backend, caller.partitions)
         self.reader: GraphReader = self.backend.reader(caller.partitions, hidden)
 
     def find(
@@ -74,6 +74,8 @@ class Graph:
         limit: int = MOST_CANDIDATES,
     ) -> Found:  # fmt: skip
         """Return what a text may mean: a uid or place, the end of a path, words, parts of labels."""
+        if not text.strip():
+            return Found([], None, 0)
         direct = [row for row in self._direct(text) if self._fits(row, root, kinds)]
         if direct:
             return Found(direct[:limit], "direct", len(direct))

@@ -115,7 +115,7 @@ def graph_doctor(ws: Workspace, request: Doctor, caller: Caller) -> Answer[Docto
     )  # fmt: skip
 
 
-@operation("write", Answer[IndexData], toolset="code")
+@operation("write", Answer[IndexData], toolset="code", on_reading=True)
 def graph_index(ws: Workspace, request: Index, caller: Caller) -> Answer[IndexData]:
     """Bring the graph up to date with the vault and the folders that vault.toml lists as roots.
 

@@ -136,7 +136,7 @@ def knowledge_wal_mark_create(ws: Workspace, request: CreateMark, caller: Caller
     )  # fmt: skip
 
 
-@operation("admin", Marks, toolset="graph")
+@operation("admin", Marks, toolset="graph", on_reading=True)
 def knowledge_wal_mark_list(ws: Workspace, request: ListMarks, caller: Caller) -> Marks:
     """List the marks of a group, and whether their positions can still be read."""
     group = request.group_id
