@@ -140,7 +140,8 @@ class Indexer:
             with collecting.between_batches() as collect:
                 for paths, seen in looking.look_ahead(self._vault.root, changed):
                     report.changed += self.observe(journal, paths, seen, wait=wait)
-                    collect()
+                    if len(paths) >= looking.BATCH:  # of less there is too little garbage
+                        collect()
                     if progress:
                         progress(report.changed, total)
             left_out = [p for p in removed if files.stamp(self._vault.root, p) is not None]
