@@ -28,9 +28,10 @@ from pathlib import Path
 
 import apsw
 
-from vault_kg.index import search
+from vault_kg.index import search, shown
 from vault_kg.index.listing import Filter
-from vault_kg.index.query import STOPWORDS, parse_query
+from vault_kg.index.query import parse_query
+from vault_kg.index.stopwords import STOPWORDS
 from vault_kg.operations import searching
 from vault_kg.operations.workspace import Workspace
 
@@ -105,7 +106,7 @@ class Library:
             compared = None if mode == "text" else self._compared(question)
             ranked = search.rank(db, query, wanted, compared, mode=mode, weight=weight, floor=floor)
             hits = ranked.page(db, 0, DEPTH)
-            return [shown.row.path for shown in search.show(db, query, hits)]
+            return [one.row.path for one in shown.show(db, query, hits)]
 
         return ask
 

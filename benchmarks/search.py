@@ -35,7 +35,7 @@ import numpy as np
 import vaults
 
 from vault_kg.embedding.job import PassageVectors
-from vault_kg.index import fts, scope, scoring, search
+from vault_kg.index import fts, scope, scoring, search, shown
 from vault_kg.index.listing import Filter
 from vault_kg.index.query import parse_query, to_match
 from vault_kg.index.vector_models import load_extension
@@ -168,7 +168,7 @@ def _product(matrix: np.ndarray, query: np.ndarray) -> object:
 def _hybrid(ws: Workspace, vectors: Vectors, wanted: Filter, text: str) -> object:
     query = parse_query(text)
     ranked = search.rank(ws.database, query, wanted, vectors.compare(vector(text)))
-    return search.show(ws.database, query, ranked.page(ws.database, 0, 10))
+    return shown.show(ws.database, query, ranked.page(ws.database, 0, 10))
 
 
 def _is_exact(ws: Workspace, vectors: Vectors, wanted: Filter, query: np.ndarray) -> bool:

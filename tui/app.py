@@ -275,5 +275,5 @@ def _pulse(desk: Desk, watched: str | None) -> Pulse:
         with suppress(VaultError):
             desk.call("knowledge_get", id=watched, bodyLimit=1)
     activity = desk.call("knowledge_activity", limit=1)
-    waiting = desk.call("knowledge_conflicts")["count"]
+    waiting = desk.call("knowledge_conflicts", limit=1)["total"]
     return Pulse(activity["position"], activity["indexed"], waiting)

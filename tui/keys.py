@@ -28,14 +28,14 @@ class Place(NamedTuple):
 
 PLACES = (
     Place("recent", "1", "Recent", "what was accepted lately, and what waits for you"),
-    Place("review", "2", "Review", "what waits for your decision, and what is left to repair"),
+    Place("review", "2", "Review", "what waits for your decision, or for repair"),
     Place("search", "3", "Search", "by words and meaning, as you type"),
     Place("browse", "4", "Browse", "everything by partition and type"),
     Place("issues", "5", "Issues", "what to mend, the journal, and Git"),
     Place("sources", "6", "Sources", "what was retained as evidence"),
     Place("types", "7", "Types", "the vocabulary, with counts and examples"),
     Place("status", "8", "Status", "how the vault is"),
-    Place("sessions", "9", "Sessions", "consolidations with their hints, open and committed"),
+    Place("sessions", "9", "Sessions", "consolidations with hints, open and committed"),
 )
 
 _REQUESTS = (
@@ -92,7 +92,9 @@ KEYS: dict[str, tuple[Key, ...]] = {
             footer=False,
         ),
     ),
-    "history": (Key("d", "toggle_sides", "Side", "Show the difference in one or two columns"),),
+    "history": (
+        Key("d", "toggle_sides", "Side", "Show the difference in one or two columns", footer=False),
+    ),
     "conflict": (
         Key("d", "choose('keep_disk')", "Keep disk", "Keep the file as it is on disk"),
         Key("p", "choose('apply_proposed')", "Apply proposed", "Write what was proposed"),
@@ -148,7 +150,7 @@ KEYS: dict[str, tuple[Key, ...]] = {
             "z",
             "lifecycle",
             "Lifecycle",
-            "Show active, unresolved, superseded, withdrawn, merged or all",
+            "Active, unresolved, superseded, withdrawn, merged or all",
         ),
         Key("tab", "app.focus_next", "Tree/list", "Go between the tree and the list"),
     ),

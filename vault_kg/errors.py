@@ -6,7 +6,11 @@ class docstring says when it is raised. Nothing else in the package raises a bar
 
 from __future__ import annotations
 
+import re
 from typing import Any, ClassVar
+
+_UNREADABLE = re.compile("[\ud800-\udfff]")
+"""How Python holds the bytes of a name that are no UTF-8; no JSON has them."""
 
 
 class VaultError(Exception):
@@ -26,7 +30,16 @@ class VaultError(Exception):
 
     def to_dict(self) -> dict[str, Any]:
         """Return the wire form `{code, message, data}`."""
-        return {"code": self.code, "message": self.message, "data": self.data}
+        return {
+            "code": self.code,
+            "message": legible(self.message),
+            "data": {k: legible(v) if isinstance(v, str) else v for k, v in self.data.items()},
+        }
+
+
+def legible(text: object) -> str:
+    """Return text that every client can read: what of a name is not UTF-8 is replaced by U+FFFD."""
+    return _UNREADABLE.sub("\ufffd", str(text))
 
 
 class InvalidArgument(VaultError):
@@ -109,7 +122,7 @@ class ConflictBlocked(VaultError):
 
 
 class MissingFile(VaultError):
-    """The record is known and its file is gone; `vault-kg restore` brings it back."""
+    """The record is known and has no file, or one that is ignored or no record; says what to do."""
 
     code = "missing"
 
@@ -186,7 +199,7 @@ class RateLimited(VaultError):
 
 
 class ScopeDenied(VaultError):
-    """The caller does not hold the scope of this operation."""
+    """The caller does not hold the scope of this operation, or it is not among its tools."""
 
     code = "scope_denied"
 

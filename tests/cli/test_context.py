@@ -29,14 +29,14 @@ def test_the_nearest_vault_above_the_working_folder_is_meant(vault_kg, vault) ->
     assert done.json["root"] == str(vault.root)
 
 
-def test_a_read_makes_a_folder_of_notes_a_vault_and_says_so_once(vault_kg, tmp_path) -> None:
+def test_a_read_indexes_a_folder_of_notes_and_says_so_once(vault_kg, tmp_path) -> None:
     folder = notes(tmp_path / "notes")
     before = (folder / "a.md").stat()
     done = vault_kg("search", "weaving", "--vault", folder)
     assert done.code == 0
     assert "Looms" in done.out
     assert len(done.err.splitlines()) == 1
-    assert "is a vault now" in done.err
+    assert "is indexed now" in done.err and f"vault-kg init {folder}" in done.err
     assert (folder / ".vault-kg" / ".gitignore").read_text() == "*\n"
     assert sorted(path.name for path in folder.iterdir()) == [".vault-kg", "a.md"]
     assert (folder / "a.md").stat().st_mtime_ns == before.st_mtime_ns

@@ -28,3 +28,15 @@ def test_a_file_that_is_no_model_is_not_added(vault_kg, tmp_path, monkeypatch) -
     done = vault_kg("models", "add", file, cwd=tmp_path)
     assert done.code in (1, 3)
     assert done.err.startswith("vault-kg: ")
+
+
+def test_the_shared_options_may_stand_behind_a_subcommand_of_models(
+    vault_kg, tmp_path, monkeypatch
+) -> None:
+    monkeypatch.setenv("VAULT_KG_CACHE", str(tmp_path / "cache"))
+    before = vault_kg("--vault", tmp_path, "models", "list", "--json")
+    behind = vault_kg("models", "list", "--vault", tmp_path, "--actor", "ada", "--json")
+    assert (before.code, behind.code) == (0, 0)
+    assert behind.json == before.json
+    for name in ("fetch", "add", "verify", "remove"):
+        assert "--vault DIR" in vault_kg("models", name, "--help").out

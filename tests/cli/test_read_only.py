@@ -114,6 +114,8 @@ def test_with_a_state_elsewhere_everything_is_read(
     assert history["revisions"][0]["revision"] == 1
     for name in ("knowledge_diagnostics", "knowledge_activity", "knowledge_ontology"):
         assert ask(run, closed.root, state, name).code == 0
+    for command in (["events"], ["events", "dead"], ["sessions"], ["maintain", "status"]):
+        assert run(*command, "--vault", closed.root, "--state", state).code == 0, command
     assert everything(closed.root) == before and (state / "state.sqlite").is_file()
 
 

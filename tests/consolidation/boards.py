@@ -76,6 +76,14 @@ class Board(VaultBox):
             config.write("\n" + text)
 
 
+def paged(board: Board, name: str, **asked: Any) -> list[dict[str, Any]]:
+    """Return all pages of a list, each by the cursor of the one before."""
+    pages = [board.ask(name, **asked)]
+    while (cursor := pages[-1]["next_cursor"]) is not None:
+        pages.append(board.ask(name, cursor=cursor, **asked))
+    return pages
+
+
 def end(name: str) -> dict[str, str]:
     return {"candidate_id" if name.startswith("cand_") else "node_id": name}
 

@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 from filelock import FileLock
 
-from tests.consolidation.boards import Board
+from tests.consolidation.boards import Board, paged
 from tests.operations.builder import Clock
 from vault_kg.consolidation import delivering
 from vault_kg.errors import Busy, InvalidArgument, NotFound, ScopeDenied
@@ -191,6 +191,23 @@ def test_after_five_attempts_an_event_is_a_dead_letter_and_the_next_one_follows(
     assert out.read_text().split() == [good, bad]
     assert board.ask("dead_letters")["count"] == 0
     error = board.refusal("reprocess_dead_letters", seqs=[letter["seq"]])
+    assert isinstance(error, InvalidArgument) and "kg_dead_letters" in error.message
+
+
+def test_dead_letters_are_listed_page_by_page(board: Board, clock: Clock) -> None:
+    happened(board, 3)
+    for name in ("one", "two"):
+        subscribe(board, name, command=["/no/such/hook"], from_start=True)
+    for _ in range(15):
+        deliver(board)
+        clock.at += timedelta(minutes=6)
+    whole = board.ask("dead_letters")
+    assert (whole["count"], whole["total"], whole["next_cursor"]) == (6, 6, None)
+    pages = paged(board, "dead_letters", limit=4)
+    assert [page["count"] for page in pages] == [4, 2] and pages[1]["total"] == 6
+    assert [one for page in pages for one in page["dead_letters"]] == whole["dead_letters"]
+    assert board.ask("dead_letters", subscriber="two")["total"] == 3
+    error = board.refusal("dead_letters", subscriber="two", cursor=pages[0]["next_cursor"])
     assert isinstance(error, InvalidArgument)
 
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from tests.consolidation.boards import Board
+from tests.consolidation.boards import Board, paged
 from vault_kg.errors import NotFound
 from vault_kg.operations.caller import Caller
 
@@ -92,6 +92,21 @@ def test_similar_decisions_are_found_by_meaning(meaning: None, board: Board) -> 
     found = board.ask("find_similar_decisions", topic="how long do we wait before trying again")
     assert found["semantic"] == "ready"
     assert [d["node"]["node_id"] for d in found["decisions"]][:1] in ([node], [])
+
+
+def test_contradictions_are_listed_page_by_page(board: Board) -> None:
+    hub = board.consolidate("The one")
+    for n in range(3):
+        session = board.begin()
+        other = board.node(session, ("Never", "Rarely", "Later")[n])
+        board.edge(session, hub, "contradicts", other, attributes={"confidence": 0.6})
+        board.propose(session)
+        board.commit(session)
+    whole = board.ask("find_contradictions")
+    assert (whole["count"], whole["total"], whole["next_cursor"]) == (3, 3, None)
+    pages = paged(board, "find_contradictions", max_rows=2)
+    assert [page["count"] for page in pages] == [2, 1] and pages[1]["total"] == 3
+    assert [pair for page in pages for pair in page["pairs"]] == whole["pairs"]
 
 
 def test_contradictions_are_pairs_with_their_sentence(board: Board) -> None:

@@ -91,6 +91,22 @@ def test_an_agent_consolidates_over_mcp(board: Board, old: str) -> None:
     assert row["agent"] == "Test Agent", "the client's own name"
 
 
+@pytest.mark.parametrize(("actor", "may"), [("agent-7", False), ("boss", True), (None, True)])
+def test_flags_are_those_of_the_name_that_the_operator_gave(
+    board: Board, actor: str | None, may: bool
+) -> None:
+    board.ws.close()
+    with (board.root / ".vault-kg/vault.toml").open("a") as config:
+        config.write('[consolidation.permissions]\ndefault = []\nboss = ["kg.session.*"]\n')
+    running = Running(board.root, actor=actor)
+    try:
+        with running.client() as client:
+            asked = client.ask("kg_begin_consolidation", _actor="boss", **BEGIN)
+            assert ("result" in client.answer(asked)) == may
+    finally:
+        running.stop()
+
+
 @pytest.mark.usefixtures("meaning")
 def test_the_example_with_a_real_model(board: Board) -> None:
     node = board.page(OLD, "Decision", body="Every delivery is tried five times, 3 s apart.")

@@ -6,7 +6,7 @@ from datetime import timedelta
 
 import pytest
 
-from tests.consolidation.boards import SPEC, Board, override
+from tests.consolidation.boards import SPEC, Board, override, paged
 from tests.operations.builder import ANYBODY, Clock
 from vault_kg.errors import (
     InvalidArgument,
@@ -155,7 +155,8 @@ def test_a_committed_session_takes_nothing_more(board: Board) -> None:
 
 
 def test_open_sessions_are_listed_with_whether_they_can_be_committed(board: Board) -> None:
-    assert board.ask("sessions") == {"sessions": [], "count": 0}
+    nothing = {"sessions": [], "count": 0, "total": 0, "next_cursor": None}
+    assert board.ask("sessions") == nothing
     done, session = board.begin(), board.begin()
     board.commit(done)
     board.node(session, "One")
@@ -187,3 +188,20 @@ def test_an_open_session_is_shown_with_its_candidates_and_what_was_proposed(boar
     assert shown["candidates"][0]["proposal"]["hint"] == "ADD"
     listed = board.ask("sessions")["sessions"]
     assert {s["session_id"]: s["candidates"] for s in listed} == {session: None, other: None}
+
+
+def test_open_sessions_are_listed_page_by_page(board: Board) -> None:
+    opened = {board.begin(source_id=f"spec_{n}") for n in range(5)}
+    board.ask("abort_consolidation", session_id=board.begin(source_id="dropped"))
+    whole = board.ask("sessions")
+    assert {one["session_id"] for one in whole["sessions"]} == opened
+    assert (whole["count"], whole["total"], whole["next_cursor"]) == (5, 5, None)
+    pages = paged(board, "sessions", limit=2)
+    assert [len(page["sessions"]) for page in pages] == [2, 2, 1]
+    assert [one for page in pages for one in page["sessions"]] == whole["sessions"]
+    assert all(page["total"] == 5 for page in pages)
+    hidden = Caller("elsewhere", partitions=frozenset({"other"}))
+    assert board.ask("sessions", hidden)["total"] == 0
+    assert board.ask("sessions", session_id=min(opened))["total"] == 1
+    with pytest.raises(InvalidArgument, match="cursor"):
+        board.ask("sessions", board_id="main", cursor=pages[0]["next_cursor"])

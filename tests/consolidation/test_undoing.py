@@ -10,6 +10,7 @@ from tests.consolidation.boards import SPEC, Board, override
 from vault_kg.errors import NotFound, ScopeDenied, UndoBlocked
 from vault_kg.operations import care
 from vault_kg.operations.caller import AGENT_SCOPES, Caller
+from vault_kg.operations.impact import MAX_ITEMS
 from vault_kg.operations.workspace import Workspace
 
 REF = "spec_007#retry"
@@ -136,6 +137,46 @@ def test_what_later_stands_on_a_session_is_listed_and_nothing_is_done(
     if what == "found":
         undo(board, later)
         assert undo(board, session)["undone"], "once the later one is undone"
+
+
+def test_one_that_stands_on_a_large_session_is_found_among_its_own(board: Board) -> None:
+    """More of the session's own records stand on a node than an impact lists."""
+    session = board.begin()
+    hub = board.node(session, "The hub", "It is the hub.")
+    for n in range(MAX_ITEMS + 5):
+        spoke = board.node(session, f"Spoke number {n}", f"Text {n}.")
+        board.edge(session, spoke, "depends_on", hub)
+    board.propose(session)
+    added = board.commit(session)["applied"]["added"]
+    node = next(a["node_id"] for a in added if a["candidate_id"] == hub)
+    later = board.relationship(
+        board.page("Later", "Decision"), node, "relates_to", "It relies on it."
+    )
+    error = board.refusal("undo_consolidation", session_id=session, reason="x")
+    assert isinstance(error, UndoBlocked)
+    assert [b["id"] for b in error.data["blocking"]] == [later]
+    assert board.get(later)["eligible"]
+
+
+@pytest.mark.parametrize("where", ["secret", "main"])
+def test_what_the_caller_does_not_see_is_in_the_way_all_the_same(board: Board, where: str) -> None:
+    session = board.begin()
+    board.node(session, "The hub", "It is the hub.")
+    board.propose(session)
+    node = board.commit(session)["applied"]["added"][0]["node_id"]
+    if where == "secret":  # a claim of another partition, or a relationship to a page of it
+        cited = [{"source": board.source(partition="secret")}]
+        hidden = board.claim(node, "Zugzwang.", partition="secret", evidence=cited)
+    else:
+        unseen = board.page("Zugzwang", "Decision", partition="secret")
+        hidden = board.relationship(node, unseen, "relates_to", "Zugzwang.", partition="main")
+    some = Caller("a", partitions=frozenset({"main"}))
+    error = board.refusal("undo_consolidation", some, session_id=session, reason="x")
+    assert isinstance(error, UndoBlocked)
+    assert hidden not in str(error.to_dict()) and "Zugzwang" not in str(error.to_dict())
+    assert [b["id"] for b in error.data["blocking"]] == ["(hidden)"]
+    whole = board.refusal("undo_consolidation", session_id=session, reason="x")
+    assert [b["id"] for b in whole.data["blocking"]] == [hidden]
 
 
 def test_what_a_person_wrote_meanwhile_is_not_taken_away(

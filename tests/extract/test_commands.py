@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import subprocess
 import sys
 import time
@@ -208,3 +209,68 @@ def test_outside_a_vault_is_said(command: Command) -> None:
     command.run("graph", "hook", "x", "--vault", command.project, code=3)
     command.run("graph", "doctor", "--vault", command.project, code=3)
     command.run("graph", "index", command.project / "none.py", code=0)
+
+
+def test_one_letter_is_a_whole_name_or_says_what_to_type(command: Command) -> None:
+    (command.project / "short.py").write_text("def x():\n    return 1\n")
+    command.run("graph", "index", command.project)
+    assert command.run("graph", "resolve", "x").startswith("code:function:short.py::x ")
+    assert command.run("graph", "resolve", "q") == ""
+    assert "Nothing is named just 'q'; give two characters or more" in command.said
+    command.run("graph", "resolve", " ", code=1)
+    assert "q: is blank: give a name, words of it, a path like src/a.py" in command.said
+    (command.project / "short.py").unlink()
+
+
+def test_a_root_or_kind_that_does_not_exist_is_said(command: Command) -> None:
+    for asked in (["resolve", "main"], ["impact", "main"], ["references", "main"]):
+        command.run("graph", *asked, "--root", "nosuch", code=1)
+        assert "there is no root 'nosuch'; there are vault, project" in command.said
+    command.run("graph", "references", "main", "--kind", "bogus", code=1)
+    assert "'bogus' is no kind of edge; there are belongs_to, calls" in command.said
+
+
+def test_both_ends_of_a_path_say_what_they_were_taken_for(command: Command) -> None:
+    command.run("graph", "path", "keeps things", "things are kept")
+    assert "'keeps things' was taken for code:class:pkg/store.py::Store" in command.said
+    assert "'things are kept' was taken for code:file:pkg/store.py" in command.said
+
+
+def test_a_limit_of_what_is_listed_is_a_true_one(command: Command) -> None:
+    assert command.run("graph", "resolve", "sto", "--limit", "1").count("\n") == 1
+    assert "1 of " in command.said and "--json" not in command.said
+    found = command.json("resolve", "sto", "--limit", "1")
+    assert found["count"] == 1 and found["total"] > 1
+
+
+def test_what_is_not_shown_of_an_export_is_said(command: Command) -> None:
+    assert command.run("graph", "export", "--max-nodes", "2").count("[") == 2
+    assert "2 of " in command.said and "--max-nodes shows more" in command.said
+    whole = command.json("export", "--format", "json")
+    assert whole["node_total"] == whole["node_count"] and not whole["meta"]["truncated"]
+
+
+def test_what_indexing_met_is_said() -> None:
+    with fast_folder() as name:
+        fresh = Command(Path(name))
+        assert "nothing is indexed yet" in fresh.run("graph", "doctor")
+        (fresh.project / "bad.py").write_text("def (\n")
+        assert "1 failed" in fresh.run("graph", "index", fresh.project)
+        assert "project is a root of the graph now: .vault-kg/vault.toml" in fresh.said
+        assert "1 file cannot be parsed: `vault-kg graph doctor` says why" in fresh.said
+        none = fresh.project / "none.py"
+        assert f"project: there is no {none}" in fresh.run("graph", "index", none)
+
+
+def test_a_page_is_meant_by_its_title_or_id_and_shown_with_titles() -> None:
+    sample = Path(__file__).parents[2] / "sample_vault"
+    with fast_folder() as name:
+        vault = Path(name) / "vault"
+        shutil.copytree(sample, vault)
+        made = Command(Path(name))
+        made.run("graph", "index")
+        shown = made.run("graph", "context", "Ada Lovelace")
+        assert "Born in London in 1815" in shown and "taken for" not in made.said
+        uid = "pg_01kgvtdfemva3knnm8pqg6zpzx"
+        assert made.run("graph", "context", uid) == shown
+        assert f"record:{uid}: " in made.run("graph", "impact", "Ada Lovelace")

@@ -159,7 +159,51 @@ def test_findings_of_what_is_hidden_are_hidden(graph: GraphBackend) -> None:
     with graph.writing():
         nodes = [Node(f"record:{name}", "record", name, None) for name in ("a", "b")]
         keys = graph.put_nodes("records", nodes, "main")
-        graph.put_findings([Finding("x", uid, "", "", "main") for uid in keys])
+        graph.put_findings(None, [Finding("x", uid, "", "", "main") for uid in keys])
     for partitions in (None, frozenset({"main"})):
         found = graph.reader(partitions, frozenset({keys["record:a"]})).findings()
         assert [each.subject for each in found] == ["record:b"]
+
+
+def test_a_note_that_went_to_another_partition_is_told_to_nobody_who_does_not_see_that(
+    vault: VaultBox,
+) -> None:
+    note = vault.root / "main/hush/dark.md"
+    note.parent.mkdir(parents=True)
+    note.write_text("# Darkening\n\nWords.\n")
+    (vault.root / "main/open.md").write_text("# Open\n\n[it](hush/dark.md)\n")
+    vault.ws.scan()
+    vault.call("graph_index")
+    assert "Darkening" in words(vault, MAIN, "darken")
+    after = vault.root / "secret/pages/hush/dark.md"
+    after.parent.mkdir(parents=True)
+    note.rename(after)
+    note.parent.rmdir()
+    vault.ws.scan()
+    for index in (None, {"paths": []}, {}):
+        if index is not None:
+            vault.call("graph_index", **index)
+        told = words(vault, MAIN, "darken") + words(vault, MAIN, "hush")
+        assert not [w for w in ("Darkening", "folder:main/hush", "doc:file:main/hush") if w in told]
+        assert "Open" in words(vault, MAIN, "open")
+        if index is None:  # the graph is as it was, for who sees everything
+            assert "Darkening" in words(vault, Caller("all"), "darken")
+    assert "Darkening" in words(vault, SECRET, "darken")
+
+
+def test_the_doctor_tells_nobody_of_the_place_that_a_file_left_for_another_partition(
+    vault: VaultBox,
+) -> None:
+    page = vault.page("Hush", "Topic")
+    note = vault.root / "main/note-dark.md"
+    note.write_text("---\nformat: [\n---\n# Dark\n")
+    vault.ws.scan()
+    vault.call("graph_index")
+    place = move(vault, page, "secret/pages/topic").relative_to(vault.root).as_posix()
+    note.rename(vault.root / "secret/pages" / note.name)
+    vault.ws.scan()
+    told = json.dumps(vault.call("graph_doctor", MAIN))
+    assert place not in told and "note-dark" not in told
+    issues = vault.call("graph_doctor")["data"]["issues"]
+    stale = next(issue for issue in issues if issue["category"] == "stale_paths")
+    assert stale["sample"] == ["vault:main/note-dark.md", f"vault:{place}"]

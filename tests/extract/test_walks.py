@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import random
 from collections.abc import Iterator
-from typing import Any, NamedTuple
+from pathlib import Path
+from typing import Any, NamedTuple, get_args
 
 import pytest
 
+from tests.extract.conftest import make
 from vault_kg.extract.backends.protocol import GraphBackend, GraphReader
 from vault_kg.extract.backends.values import Crossing, Direction, Follow, Where, edge_row
 from vault_kg.extract.edge_kinds import BEHAVIOURAL, STRONG
@@ -153,3 +155,21 @@ def test_a_walk_reads_little_more_of_a_hub_than_its_limit(graph: GraphBackend) -
     reader = Counting(graph.reader(None))
     found: Walk = walk(reader, {links[0].source}, "out", Where(), DEPTH, 20)
     assert len(found) == 20 and found.truncated and reader.taken <= 21
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_of_ways_that_are_as_good_each_backend_takes_the_same(seed: int, tmp_path: Path) -> None:
+    chance = random.Random(seed)
+    ends = [(chance.randrange(8), chance.randrange(8)) for _ in range(14)]
+    links = [(a, b, kind, sure) for a, b in ends for kind in KINDS for sure in (0.4,)]
+    answers = []
+    for number, order in enumerate((links, links[::-1], chance.sample(links, len(links)))):
+        for name in ("sqlite", "memory"):
+            (tmp_path / f"{number}{name}").mkdir()
+            graph = make(name, tmp_path / f"{number}{name}")
+            keys = made(graph, order, 8)
+            start = min(min(link[:2]) for link in keys)
+            answers.append([walk(graph.reader(None), {start}, ways, Where(), DEPTH, ALL).steps()
+                            for ways in get_args(Ways)])  # fmt: skip
+            graph.close()
+    assert all(answer == answers[0] for answer in answers)

@@ -11,7 +11,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from vault_kg.index import fts
-from vault_kg.index.query import MAX_NEEDLES, Query, needles, parse_query, term_needles, to_match
+from vault_kg.index.needles import needles
+from vault_kg.index.query import MAX_NEEDLES, Query, parse_query, term_needles, to_match
 from vault_kg.records.words import index_text
 
 

@@ -14,7 +14,8 @@ from vault_kg.index import fts, schema, search
 from vault_kg.index.listing import Filter
 from vault_kg.index.nearest import Compared
 from vault_kg.index.query import parse_query
-from vault_kg.index.search import Ranked, highest
+from vault_kg.index.ranked import Ranked
+from vault_kg.index.search import highest
 from vault_kg.index.vectors import Vectors
 from vault_kg.records.passages import Passage, split_passages
 from vault_kg.state.database import Database

@@ -10,12 +10,16 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from vault_kg.index.query import parse_query
-from vault_kg.index.snippets import closeness, matched_terms, snippet
+from vault_kg.index.snippets import MAX_CHARS, Snippet, closeness, explain
 
 
-def marked(text: str, query: str, max_chars: int = 240) -> str:
+def snippet(text: str, query: str, max_chars: int = MAX_CHARS) -> Snippet:
+    return explain(text, "", parse_query(query), max_chars)[0]
+
+
+def marked(text: str, query: str, max_chars: int = MAX_CHARS) -> str:
     """Return the snippet with its marks shown as «»."""
-    found = snippet(text, parse_query(query), max_chars)
+    found = snippet(text, query, max_chars)
     shown, last = "", 0
     for start, end in found.marks:
         shown += found.text[last:start] + "«" + found.text[start:end] + "»"
@@ -24,7 +28,7 @@ def marked(text: str, query: str, max_chars: int = 240) -> str:
 
 
 def matched(text: str, query: str) -> list[str]:
-    return matched_terms(text, parse_query(query))
+    return explain(text, "", parse_query(query))[1]
 
 
 @pytest.mark.parametrize(
@@ -65,12 +69,12 @@ def test_a_long_text_is_shown_where_most_words_stand_together() -> None:
 
 def test_words_are_not_cut() -> None:
     text = " ".join(f"word{n}" for n in range(200))
-    shown = snippet(text, parse_query("word100"), 60).text
+    shown = snippet(text, "word100", 60).text
     assert set(shown.strip("…").split()) <= set(text.split())
 
 
 def test_without_a_match_the_beginning_is_shown() -> None:
-    found = snippet("word " * 100, parse_query("zxqv"), 40)
+    found = snippet("word " * 100, "zxqv", 40)
     assert found.text.startswith("word word")
     assert found.marks == []
 
@@ -139,7 +143,7 @@ QUERIES = st.lists(
 def test_a_snippet_is_within_its_length_and_its_marks_are_apart_and_inside(
     text: str, query: str, limit: int
 ) -> None:
-    found = snippet(text, parse_query(query), limit)
+    found = snippet(text, query, limit)
     assert len(found.text) <= limit
     assert "\n" not in found.text
     found.text.encode()
@@ -152,18 +156,17 @@ def test_a_snippet_is_within_its_length_and_its_marks_are_apart_and_inside(
 @settings(max_examples=500, deadline=None)
 @given(TEXTS, QUERIES)
 def test_whatever_matched_is_marked_and_nothing_else(text: str, query: str) -> None:
-    parsed = parse_query(query)
-    found = snippet(text, parsed, 10_000)
-    assert bool(found.marks) == bool(matched_terms(" ".join(text.split()), parsed))
+    found = snippet(text, query, 10_000)
+    assert bool(found.marks) == bool(matched(text, query))
     for start, end in found.marks:
-        assert matched_terms(found.text[start:end], parsed) or '"' in query
+        assert matched(found.text[start:end], query) or '"' in query
 
 
 @settings(max_examples=300, deadline=None)
 @given(st.integers(0, 300), st.sampled_from(["e\u0301", "👩\u200d👩\u200d👧", "🇩🇪", "👍🏽", "का"]))
 def test_a_cut_never_parts_what_is_shown_as_one_character(offset: int, cluster: str) -> None:
     text = "x" * (offset % 7) + cluster * 200 + " kiwi " + cluster * 200
-    shown = snippet(text, parse_query("kiwi"), 80).text.strip("…")
+    shown = snippet(text, "kiwi", 80).text.strip("…")
     head, _, tail = shown.partition(" kiwi ")
     assert len(head) % len(cluster) == 0
     assert len(tail) % len(cluster) == 0
@@ -175,7 +178,6 @@ def test_evidence_for_a_page_of_hits_takes_little_time() -> None:
     text = ("The naïve engine runs 双向链接的用法 " * 40)[:2_000]
     started = time.process_time()
     for _ in range(20):
-        snippet(text, query)
-        matched_terms(text, query)
+        explain(text, "", query)
         closeness(text, query)
     assert time.process_time() - started < 2

@@ -14,7 +14,7 @@ from tests.ingest.conftest import Library
 from vault_kg.embedding.fetch import fetch
 from vault_kg.embedding.models import EXTRACTION_MODEL
 from vault_kg.errors import Cancelled, Unavailable, VaultError
-from vault_kg.ingest import configured
+from vault_kg.ingest import configured, local
 from vault_kg.ingest.asking import Question
 from vault_kg.ingest.local import LocalModel
 from vault_kg.records.ontology import load_ontology
@@ -79,6 +79,26 @@ def test_one_worker_answers_one_question_after_another(stub: Callable[..., Local
     answers = {model.ask(said("x"), 7, never) for _ in range(3)}
     (answer,) = answers
     assert answer.tokens == 7 and model.context_tokens == 2048 and model.name == "stub"
+
+
+@pytest.mark.parametrize("asked", [True, False])
+def test_a_worker_ends_when_nobody_asks_it_anything(
+    stub: Callable[..., LocalModel], monkeypatch: pytest.MonkeyPatch, asked: bool
+) -> None:
+    monkeypatch.setattr(local, "IDLE_SECONDS", 0.2)
+    model = stub()
+    first = model.ask(said("x"), 7, never).text if asked else None
+    assert model.context_tokens == 2048
+    until_ended(model)
+    assert model.ask(said("x"), 7, never).text != first, "another one is started"
+
+
+def until_ended(model: LocalModel) -> None:
+    assert model._worker is not None
+    process, deadline = model._worker._process, time.monotonic() + 20
+    while process.poll() is None:
+        assert time.monotonic() < deadline, "it goes on"
+        time.sleep(0.02)
 
 
 def test_a_worker_that_dies_is_replaced(stub: Callable[..., LocalModel], tmp_path: Path) -> None:

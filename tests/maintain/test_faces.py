@@ -47,6 +47,45 @@ def test_an_agent_reads_plain_text_and_programs_read_values(garden: Garden) -> N
     anyio.run(run)
 
 
+@pytest.mark.parametrize(
+    ("tools", "missing"), [("", set()), ("kg_read, kg_search", TOOLS - {"kg_read", "kg_search"})]
+)
+def test_what_a_server_does_not_list_it_does_not_run(
+    garden: Garden, tools: str, missing: set[str]
+) -> None:
+    server = StdioServerParameters(
+        command=sys.executable,
+        args=[
+            "-m", "vault_kg.cli", "mcp", "--vault", str(garden.box.root), "--toolset", "maintain",
+            "--scope", "read,write,admin",
+        ],
+        env={
+            "PYTHONPATH": str(ROOT), "VAULT_KG_EMBEDDING_MODEL": "off", "HOME": str(garden.folder),
+            "VAULT_KG_TOOLS": tools,
+        },
+    )  # fmt: skip
+
+    async def run() -> None:
+        with anyio.fail_after(60):
+            async with Client(server) as client:
+                listed = {tool.name for tool in (await client.list_tools()).tools}
+                assert TOOLS - listed == missing
+                page = {"requestId": "a", "type": "Person", "title": "Ada"}
+                outside = {"knowledge_save_page": page, "graph_doctor": {}}
+                for name, given in (outside | {one: {} for one in missing}).items():
+                    refused = await client.call_tool(name, given)
+                    said = refused.structured_content["error"]
+                    assert refused.is_error and said["code"] == "scope_denied", name
+                    assert ("--toolset" in said["message"]) == (name in outside)
+                if missing:
+                    assert (await client.call_tool("knowledge_close", {})).is_error
+                assert not (await client.call_tool("kg_read", {"cwd": "/"})).is_error
+
+    before = garden.box.position
+    anyio.run(run)
+    assert garden.box.position == before
+
+
 def test_status_shows_debt_and_the_pages_behind_it(
     vault_kg: Any, garden: Garden, talk: Talk
 ) -> None:

@@ -43,6 +43,24 @@ def test_the_first_call_gives_a_session_for_a_folder(garden: Garden) -> None:
     assert again["levels"][1]["partition"] == "project-alpha"
 
 
+def test_health_and_debt_stand_in_every_answer_but_of_the_memory(
+    garden: Garden, talk: Talk
+) -> None:
+    talk.put("one", "x" * 301)
+    talk.put("two", level="maintain")
+    whole, some = talk.read(), talk.read("one")
+    for level in whole["levels"]:
+        lines = f"{level['health_line']}\n{level['debt_line']}\n"
+        assert lines.startswith("HEALTH: ") and "\nDEBT: " in lines
+        assert lines in whole["text"] and lines in some["text"]
+    assert "1 oversized gist(s)" in some["text"]
+    assert [one["partition"] for one in some["levels"]] == ["user", "project-alpha"]
+    only = talk.read("one", level="user")
+    assert [one["level"] for one in only["levels"]] == ["user"] and only["text"].count("DEBT") == 1
+    memory = talk.read("two", level="maintain")
+    assert memory["levels"] == [] and "DEBT" not in memory["text"]
+
+
 def test_two_projects_of_one_name_are_two(garden: Garden) -> None:
     first = garden.box.call("kg_read", cwd=garden.project("one/same"))
     second = garden.box.call("kg_read", cwd=garden.project("two/same"))

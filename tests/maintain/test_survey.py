@@ -35,6 +35,18 @@ def test_long_and_dated_ids(talk: Talk) -> None:
     ]  # fmt: skip
 
 
+def test_an_episode_whose_lesson_stands_has_the_id_that_it_should(talk: Talk) -> None:
+    lesson = talk.put("check-auth-early", "Check it first.")
+    episodes = [talk.put(f"auth-review-2026-0{n}-05", "Reviewed.") for n in (1, 2)]
+    talk.join(lesson, episodes[1], "instance-of")
+    assert "2 long id(s)" in talk.debt()
+    talk.join(episodes[0], lesson, "instance-of")
+    assert "1 long id(s)" in talk.debt()
+    assert targets(talk, "long_ids") == [(episodes[1], "dated")]
+    talk.call("kg_delete_edge", **{"from": episodes[0], "to": lesson}, rel="instance-of")
+    assert "2 long id(s)" in talk.debt()
+
+
 def test_unconnected_nodes(talk: Talk) -> None:
     for id in "abc":
         talk.put(id)

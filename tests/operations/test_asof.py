@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
 import pytest
 
 from tests.operations.builder import Clock, VaultBox
-from vault_kg.errors import NotFound
+from vault_kg.errors import Cancelled, NotFound
+from vault_kg.operations.caller import Caller
 
 
 def titles(box: VaultBox, query: str, **more: Any) -> list[str]:
@@ -125,3 +127,103 @@ def test_an_unknown_commit_is_refused(vault: VaultBox) -> None:
     vault.page("Ada")
     with pytest.raises(NotFound, match="commit"):
         vault.call("knowledge_search", query="Ada", asOf={"commit": "0" * 40})
+
+
+def test_what_had_come_to_its_end_was_no_more_eligible_then(vault: VaultBox, clock: Clock) -> None:
+    page = vault.page("Ada")
+    short = vault.claim(page, "The kiwi is green.", expiresAt="2026-03-05T00:00:00Z")
+    long = vault.claim(page, "The kiwi is round.")
+    leaning = vault.page("Leaning", "Topic", dependencies=[short])
+    during = [{"time": "2026-03-04"}, {"revision": vault.position}]
+    clock.go_to("2026-03-10T12:00:00Z")
+    other = vault.page("Other")
+    for then in during:
+        assert vault.listed(asOf=then) == {page, short, long, leaning}
+    ended = ({"time": "2026-03-06"}, {"time": "2026-03-11"}, {"revision": vault.position},
+             {"commit": vault.git("rev-parse", "HEAD")})  # fmt: skip
+    for then in ended:
+        assert vault.listed(asOf=then) - {other} == {page, long}
+        found = vault.call("knowledge_search", query="kiwi", asOf=then)["hits"]
+        assert [hit["id"] for hit in found] == [long]
+        with pytest.raises(NotFound):
+            vault.lookup("The kiwi is green.", asOf=then)
+    assert vault.listed() == {page, long, other}, "as it is today"
+
+
+def test_a_deleted_file_stood_until_it_was_deleted(vault: VaultBox, clock: Clock) -> None:
+    page = vault.page("Ada")
+    claim = vault.claim(page, "The kiwi is green.")
+    kept = vault.page("Bob")
+    before = [{"time": "2026-03-05"}, {"revision": vault.position}]
+    clock.go_to("2026-03-10T12:00:00Z")
+    path = vault.path(page)
+    content = path.read_bytes()
+    path.unlink()
+    vault.scan()
+    after = [{"time": "2026-03-11"}, {"revision": vault.position}]
+    for then in before:
+        assert vault.listed(asOf=then) == {page, claim, kept}
+        assert vault.lookup("Ada", asOf=then) == page
+    for then in after:
+        assert vault.listed(asOf=then) == {kept} == vault.listed()
+        assert vault.call("knowledge_search", query="kiwi", asOf=then)["hits"] == []
+        with pytest.raises(NotFound):
+            vault.lookup("Ada", asOf=then)
+    path.write_bytes(content)
+    vault.scan()
+    assert vault.listed(asOf={"revision": vault.position}) == {page, claim, kept}
+    assert vault.listed(asOf=after[1]) == {kept}, "it came back only later"
+
+
+def test_a_merged_page_was_itself_before(vault: VaultBox, clock: Clock) -> None:
+    one, other = vault.page("Ada"), vault.page("Ada Lovelace")
+    commit = vault.git("rev-parse", "HEAD")
+    clock.go_to("2026-03-10T12:00:00Z")
+    vault.merge(other, one)
+    for then in ({"time": "2026-03-05"}, {"revision": 1}, {"commit": commit}):
+        view = vault.get(one, asOf=then)
+        assert (view["id"], view["title"], view["followed"]) == (one, "Ada", [])
+        assert view["lifecycle"] == "active"
+    since = vault.get(one, asOf={"time": "2026-03-11"})
+    assert (since["lifecycle"], since["mergedInto"]) == ("merged", other)
+    assert vault.get(one)["id"] == other, "today it leads on"
+
+
+def test_what_was_recorded_later_is_in_no_list_of_then(vault: VaultBox) -> None:
+    page = vault.page("Zebulon")
+    claim = vault.claim(page, "Zebulon was mayor.", validFrom="2020-01-01", validUntil="2021-01-01")
+    then = {"time": "2020-06-01"}
+    found = vault.call("knowledge_search", query="Zebulon", asOf=then)
+    assert [hit["id"] for hit in found["hits"]] == [claim] and found["total"] == 1
+    history = vault.call("knowledge_search", query="Zebulon", asOf=then, lifecycle="historical")
+    assert page not in {hit["id"] for hit in history["hits"]}
+    assert vault.listed(asOf=then) == {claim}
+    with pytest.raises(NotFound):
+        vault.lookup("Zebulon", asOf=then)
+
+
+@pytest.mark.parametrize(
+    ("name", "arguments"),
+    [
+        ("records", {}), ("search", {"query": "page"}), ("lookup", {"text": "Page 1"}),
+        ("connections", {"id": ""}), ("get", {"id": ""}),
+    ],
+)  # fmt: skip
+def test_reading_the_past_tells_how_far_it_is_and_can_be_taken_back(
+    vault: VaultBox, name: str, arguments: dict[str, Any]
+) -> None:
+    page = vault.page("Page 1")
+    person = vault.page("Page 2")
+    vault.git("commit", "-q", "--allow-empty", "-m", "By hand.")
+    if "id" in arguments:
+        arguments = {"id": page}
+    then = {"commit": vault.git("rev-parse", "HEAD")}
+    told: list[tuple[int, int, str]] = []
+    watching = Caller("c", report=lambda *step: told.append(step))
+    assert page in json.dumps(vault.call(f"knowledge_{name}", watching, asOf=then, **arguments))
+    assert (0, 2, "reading records as they stood") in told and person
+    moments = [then] if name == "get" else [then, {"time": "2027-01-01"}, {"revision": 1}]
+    for moment in moments:
+        with pytest.raises(Cancelled):
+            stop = Caller("c", cancelled=lambda: True)
+            vault.call(f"knowledge_{name}", stop, asOf=moment, **arguments)

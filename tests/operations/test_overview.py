@@ -92,4 +92,9 @@ def test_sources_are_listed_by_name(vault: VaultBox) -> None:
 
 def test_no_conflict_waits_in_a_quiet_vault(vault: VaultBox) -> None:
     vault.page("Ada")
-    assert vault.call("knowledge_conflicts") == {"conflicts": [], "count": 0}
+    assert vault.call("knowledge_conflicts") == {
+        "conflicts": [],
+        "count": 0,
+        "total": 0,
+        "nextCursor": None,
+    }

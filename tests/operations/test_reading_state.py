@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import sys
 import threading
+import time
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 from pathlib import Path
@@ -14,7 +15,7 @@ import pytest
 
 from tests.operations.builder import ANYBODY, VaultBox
 from vault_kg.errors import Unavailable, WriteFailed
-from vault_kg.operations import registry
+from vault_kg.operations import care, following, registry
 from vault_kg.operations.workspace import Workspace
 from vault_kg.store import reading
 from vault_kg.store import vault as vaults
@@ -50,6 +51,10 @@ def make(vault: VaultBox, state: Path) -> None:
 
 def ask(ws: Workspace, name: str, /, **arguments: Any) -> dict[str, Any]:
     return registry.call(ws, name, arguments, ANYBODY)
+
+
+def notes(ws: Workspace) -> list[str]:
+    return [row["title"] for row in ask(ws, "knowledge_records", kind="note")["records"]]
 
 
 def titles(ws: Workspace) -> list[str]:
@@ -113,6 +118,77 @@ def test_a_reader_goes_on_and_sees_what_the_next_one_brings(vault: VaultBox, ope
     vault.withdraw(guarded)
     opened()
     assert ask(first, "knowledge_get", id=guarded)["lifecycle"] == "withdrawn"
+
+
+def bring_back(vault: VaultBox, id: str, content: bytes) -> None:
+    """Put the old file of a record back, as a sync tool does, and let the owner see it."""
+    vault.path(id).write_bytes(content)
+    vault.scan()
+
+
+def lifecycle(ws: Workspace, id: str) -> str:
+    ws.look_at([ask(ws, "knowledge_get", id=id)["path"]])
+    return str(ask(ws, "knowledge_get", id=id)["lifecycle"])
+
+
+def seen(condition: Callable[[], bool], seconds: float = 20) -> bool:
+    until = time.monotonic() + seconds
+    while time.monotonic() < until:
+        if condition():
+            return True
+        time.sleep(0.1)
+    return False
+
+
+def test_one_that_stays_open_sees_by_itself_what_is_withdrawn(
+    vault: VaultBox, opened: Open
+) -> None:
+    page = vault.page("Ada")
+    content = vault.path(page).read_bytes()
+    ws, stop, told = opened(), threading.Event(), list[str]()
+    watcher = threading.Thread(
+        target=care.watch, args=(ws, stop), kwargs={"on_trouble": told.append}
+    )
+    watcher.start()
+    try:
+        assert lifecycle(ws, page) == "active"
+        pulse = ask(ws, "knowledge_activity")["indexed"]
+        vault.withdraw(page)
+        bring_back(vault, page, content)
+        assert seen(lambda: lifecycle(ws, page) == "withdrawn"), told
+        assert ask(ws, "knowledge_activity")["indexed"] > pulse
+        assert not told
+    finally:
+        stop.set()
+        watcher.join()
+
+
+def test_it_is_copied_anew_for_what_is_decided_and_for_nothing_else(
+    vault: VaultBox, opened: Open
+) -> None:
+    page, other, twin = vault.page("Ada"), vault.page("Babbage"), vault.page("A. Lovelace")
+    ws = opened()
+    assert not following.follow(ws)
+    vault.page("Countess")
+    assert not following.follow(ws), "a new file is seen by a scan"
+    assert "Countess" in titles(ws)
+    vault.withdraw(other)
+    assert following.follow(ws) and not following.follow(ws)
+    vault.merge(page, twin)
+    assert following.follow(ws)
+    assert ask(ws, "knowledge_lookup", text="A. Lovelace")["record"]["id"] == page
+    assert not following.follow(vault.ws), "an owner has nobody to follow"
+
+
+def test_what_the_reader_saw_first_is_seen_after_a_copy_too(vault: VaultBox, opened: Open) -> None:
+    other = vault.page("Babbage")
+    ws = opened()
+    vault.withdraw(other)
+    vault.put("notes/new.md", "# Only the reader has looked at this")
+    ws.scan()
+    assert notes(ws) == ["new"]
+    assert following.follow(ws)
+    assert notes(ws) == ["new"] and titles(ws) == []
 
 
 def test_a_read_under_way_sees_one_state(vault: VaultBox, opened: Open) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import unicodedata
 from collections.abc import Iterator
 from pathlib import Path
@@ -342,3 +343,23 @@ def test_a_half_typed_word_finds_and_is_marked_where_it_is_asked_for(library: Va
     assert hit["path"] == "exact.md" and hit["search"]["matched_terms"] == ["babba"]
     ((start, end),) = hit["marks"]
     assert hit["snippet"][start:end] == "Babba"
+
+
+@pytest.mark.parametrize("name", ["knowledge_search", "knowledge_records", "knowledge_lookup"])
+def test_a_type_is_found_by_each_spelling_that_its_own_partition_declares(
+    vault: VaultBox, name: str
+) -> None:
+    types = "page_types:\n  Vessel:\n    aliases: [ship]\n"
+    vault.put("sea/ontology.yaml", types)
+    vault.scan()
+    boat = vault.page("Beagle", "Vessel", partition="sea")
+    asked: dict[str, Any] = {
+        "knowledge_search": {"query": "Beagle", "types": ["ship"]},
+        "knowledge_records": {"type": "ship"},
+        "knowledge_lookup": {"text": "Beagle", "type": "ship"},
+    }[name]
+    for more in (
+        {},
+        {"partitions": ["sea"]} if name == "knowledge_search" else {"partition": "sea"},
+    ):
+        assert boat in json.dumps(vault.call(name, **asked, **more))

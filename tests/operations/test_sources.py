@@ -5,15 +5,24 @@ from __future__ import annotations
 import base64
 import hashlib
 import os
+import time
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from tests.operations.builder import VaultBox
-from vault_kg.errors import InvalidArgument, NotFound, RequestMismatch, VaultError
+from vault_kg.errors import (
+    Busy,
+    InvalidArgument,
+    InvalidRecord,
+    NotFound,
+    RequestMismatch,
+    VaultError,
+)
 from vault_kg.operations import care
 from vault_kg.records import ids
+from vault_kg.store import files, uploads
 
 TEXT = b"First line.\nSecond line.\n"
 DIGEST = hashlib.sha256(TEXT).hexdigest()
@@ -99,6 +108,45 @@ def test_a_chunk_that_was_lost_is_asked_for(vault: VaultBox) -> None:
         chunk=base64.b64encode(b"efghij").decode(),
     )  # fmt: skip
     assert isinstance(refused, InvalidArgument) and "sha256" in refused.message
+
+
+def begun(vault: VaultBox, name: str) -> Path:
+    """Begin to send something, and return the file that collects it."""
+    common = {"requestId": name, "name": "x.txt", "size": 9, "sha256": "0" * 64}
+    before = set((vault.root / ".vault-kg/uploads").glob("*"))
+    vault.call("knowledge_attach", **common, offset=0, chunk=base64.b64encode(b"abc").decode())
+    (made,) = set((vault.root / ".vault-kg/uploads").iterdir()) - before
+    return made
+
+
+def rest(path: Path, seconds: float) -> None:
+    os.utime(path, (time.time() - seconds,) * 2)
+
+
+def test_what_nobody_goes_on_with_is_removed_after_a_day(vault: VaultBox) -> None:
+    first, second = begun(vault, "first"), begun(vault, "second")
+    rest(first, 86_300)
+    rest(second, 86_500)
+    third = begun(vault, "third")
+    assert (first.exists(), second.exists(), third.exists()) == (True, False, True)
+    rest(third, 86_500)
+    vault.reopen()
+    assert (first.exists(), third.exists()) == (True, False)
+
+
+def test_not_very_many_are_sent_at_a_time(vault: VaultBox) -> None:
+    sent = [begun(vault, f"r{n}") for n in range(uploads.MOST)]
+    with pytest.raises(Busy, match="finish one"):
+        begun(vault, "one more")
+    rest(sent[3], 700)
+    rest(sent[5], 900)
+    one_more = begun(vault, "one more")
+    assert [path.exists() for path in (sent[3], sent[5], one_more)] == [True, False, True]
+    refused = vault.refused(
+        "knowledge_attach", requestId="r5", name="x.txt", size=9, sha256="0" * 64, offset=3,
+        chunk="YQ==",
+    )  # fmt: skip
+    assert refused.data["received"] == 0, "it is told to go on from the start"
 
 
 def test_another_payload_under_the_same_request_is_refused(vault: VaultBox) -> None:
@@ -243,3 +291,63 @@ def test_an_unknown_source_is_not_found(vault: VaultBox) -> None:
         with pytest.raises(VaultError) as caught:
             vault.call("knowledge_source", id=given)
         assert isinstance(caught.value, NotFound)
+
+
+@pytest.mark.parametrize("more", [{}, {"quote": "Second line."}, {"lines": "1"}])
+@pytest.mark.parametrize("reindexed", [False, True])
+def test_a_source_that_was_changed_or_deleted_is_told_of(
+    vault: VaultBox, more: dict[str, str], reindexed: bool
+) -> None:
+    source = vault.source(TEXT)
+    claim = vault.claim(vault.page(), evidence=[{"source": source, **more}])
+    assert vault.findings() == []
+    path = vault.root / f"main/sources/{DIGEST}/notes.txt"
+    content = path.read_bytes()
+    for code, changed in (
+        ("source_changed", b"Something else.\n"),
+        ("source_changed", content.replace(b"First", b"Third")),
+        ("source_missing", None),
+    ):
+        path.unlink(missing_ok=True)
+        if changed is not None:
+            path.write_bytes(changed)
+        if reindexed:
+            vault.ws.database.execute("DELETE FROM store WHERE name = 'index_version'")
+            vault.reopen()
+            vault.scan()
+        (finding,) = vault.findings()
+        assert (finding["code"], finding["severity"]) == (code, "error")
+        assert finding["path"] == vault.relative(path) and source in finding["message"]
+        assert "git restore" in finding["hint"]
+        assert vault.findings(section="sources") == [finding]
+        assert claim in vault.listed(), "what it says still stands; it cannot be checked"
+        refused = vault.refused(
+            "knowledge_save_claim", claimKind="fact", owner=vault.page(f"P {code} {changed!r}"),
+            statement="New.", evidence=[{"source": source, **more}],
+        )  # fmt: skip
+        assert isinstance(refused, InvalidRecord) and "retained" in refused.message
+    vault.git("restore", "--", vault.relative(path))
+    assert vault.findings() == [] and path.read_bytes() == content
+
+
+def test_a_source_is_read_again_only_where_its_stamp_changed(
+    vault: VaultBox, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    vault.source(TEXT)
+    path = vault.root / f"main/sources/{DIGEST}/notes.txt"
+    monkeypatch.setattr("vault_kg.index.retained._RACY_NS", -60_000_000_000)
+    assert vault.findings() == []
+    read: list[str] = []
+    whole = files.read
+
+    def counted(root: Path, relative: str, *more: int) -> bytes | None:
+        read.append(relative)
+        return whole(root, relative, *more)
+
+    monkeypatch.setattr(files, "read", counted)
+    assert vault.findings() == [] and vault.relative(path) not in read
+    times = path.stat()
+    path.write_bytes(path.read_bytes().replace(b"First", b"Third"))
+    os.utime(path, ns=(times.st_atime_ns, times.st_mtime_ns))
+    (finding,) = vault.findings()
+    assert finding["code"] == "source_changed" and vault.relative(path) in read

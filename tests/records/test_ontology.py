@@ -353,6 +353,25 @@ def test_a_filing_prefix_never_leaves_the_vault(prefix: str) -> None:
 # Extending
 
 
+@pytest.mark.parametrize(
+    ("text", "line"),
+    [
+        ("page_types: [Person", 1),
+        ("page_types: [Person\n", 1),
+        ("page_types: {a: b\n\n\n", 1),
+        ("mode: 'open\n", 1),
+        ("mode: open\nclaim_kinds: [fact,\n\n", 2),
+        ("mode: open\r\nclaim_kinds: {\r\n", 2),
+        ("mode: [open\nclaim_kinds: fact\n", 2),
+    ],
+)
+def test_a_manifest_that_cannot_be_read_is_told_with_a_line_that_it_has(
+    text: str, line: int
+) -> None:
+    found = issue(vault(text))
+    assert (found.code, found.line) == ("unreadable_manifest", line)
+
+
 def test_a_vault_adds_types_fields_aliases_and_endpoints_to_what_is_built_in() -> None:
     ontology = vault(
         """

@@ -107,14 +107,19 @@ class Running:
     """A service in a thread of this process."""
 
     def __init__(
-        self, root: Path, scopes: frozenset[str] = EVERYTHING, state: Path | None = None
+        self,
+        root: Path,
+        scopes: frozenset[str] = EVERYTHING,
+        state: Path | None = None,
+        actor: str | None = None,
     ) -> None:
         self.endpoint = Endpoint(root / PRIVATE)
         self.keeper = Keeper(root, state, watch=False)
         ready = threading.Event()
         self.service = Service(
-            self.keeper, self.endpoint, Caller("socket", scopes), lambda _: ready.set()
-        )
+            self.keeper, self.endpoint, Caller(actor or "socket", scopes), lambda _: ready.set(),
+            names_itself=actor is None,
+        )  # fmt: skip
         self.thread = threading.Thread(target=self.service.run, daemon=True)
         self.thread.start()
         assert ready.wait(PATIENCE)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import multiprocessing
 import shutil
 import subprocess
@@ -9,12 +10,14 @@ import sys
 import threading
 import time
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from tests.operations.builder import VaultBox, made_id, record_file
 from tests.serve.served import ROOT, Client, Running, surroundings, until
-from vault_kg.operations.workspace import Job
+from vault_kg.consolidation import delivering
+from vault_kg.operations.workspace import Job, Workspace
 from vault_kg.store.lane import Lane
 
 AT_ONCE = 1.0
@@ -156,6 +159,63 @@ def test_a_service_that_starts_without_a_state_is_degraded_not_dead(small: Vault
         until(lambda: checked(client)["healthy"])
         assert client.call("knowledge_records")["total"] == 2
     running.stop()
+
+
+def test_background_work_goes_on_after_a_fault_that_nobody_foresaw(
+    small: VaultBox, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    feed, deliver, full = small.root.parent / "feed.jsonl", delivering.deliver, threading.Event()
+    full.set()
+
+    def on_a_full_disk(ws: Workspace) -> dict[str, int]:
+        if full.is_set():
+            raise OSError(errno.ENOSPC, "No space left on device")
+        return deliver(ws)
+
+    monkeypatch.setattr(delivering, "deliver", on_a_full_disk)
+    small.reopen()
+    small.call("kg_event_subscribe", name="feed", file=str(feed))
+    session = small.call("kg_begin_consolidation", source_type="t", source_id="1")["session_id"]
+    small.call("kg_add_node_candidate", session_id=session, node_type="Bug", title="Leak")
+    small.call("kg_propose_reconciliation", session_id=session)
+    small.call("kg_commit_consolidation", session_id=session)
+    small.ws.close()
+    running = Running(small.root)
+    try:
+        with running.client() as client:
+            said = until(lambda: (now := checked(client)).get("failing") and now)
+            assert said["ok"] is True
+            assert [one["task"] for one in said["failing"]] == ["events"]
+            assert "No space left on device" in said["failing"][0]["reason"]
+            assert not feed.exists()
+            full.clear()
+            until(lambda: feed.exists() and feed.read_text().count("\n") == 1)
+            until(lambda: "failing" not in (now := checked(client)) and now["healthy"])
+    finally:
+        running.stop()
+
+
+def test_opening_goes_on_after_a_fault_that_nobody_foresaw(
+    small: VaultBox, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    opened, faulty = Workspace.open, threading.Event()
+    faulty.set()
+
+    def open_vault(*given: Any) -> Workspace:
+        if faulty.is_set():
+            raise OSError(errno.EMFILE, "Too many open files")
+        return opened(*given)
+
+    monkeypatch.setattr(Workspace, "open", open_vault)
+    running = Running(small.root)
+    try:
+        with running.client() as client:
+            said = until(lambda: (now := checked(client))["state"] == "degraded" and now)
+            assert "Too many open files" in said["reason"]
+            faulty.clear()
+            until(lambda: checked(client)["healthy"])
+    finally:
+        running.stop()
 
 
 def test_health_is_answered_while_all_threads_are_at_work(served: Running) -> None:

@@ -454,6 +454,17 @@ def _no_service_files(_: str, names: list[str]) -> list[str]:
 # Names
 
 
+def test_the_actor_that_the_operator_gave_stands(small: VaultBox) -> None:
+    running = Running(small.root, actor="operator")
+    try:
+        with running.client() as client:
+            page = {"type": "Person", "title": "Grace"}
+            made = client.call("knowledge_save_page", requestId="s-1", _actor="boss", **page)
+            assert made["actor"] == "operator"
+    finally:
+        running.stop()
+
+
 def test_the_actor_in_the_history_is_one_printable_line(served: Running, small: VaultBox) -> None:
     with served.client() as client:
         receipt = client.call(

@@ -104,7 +104,7 @@ def _restore(box: VaultBox, ids: dict[str, str]) -> Call:
     return Call("knowledge_restore", {"id": ids["claim"]})
 
 
-def _restore_elsewhere(box: VaultBox, ids: dict[str, str]) -> Call:
+def _restore_over_a_note(box: VaultBox, ids: dict[str, str]) -> Call:
     path = box.path(ids["claim"])
     path.unlink()
     box.scan()
@@ -165,7 +165,7 @@ SCENARIOS: dict[str, Arrange] = {
     "attach": _attach,
     "adopt": _adopt,
     "restore": _restore,
-    "restore-elsewhere": _restore_elsewhere,
+    "restore-over-a-note": _restore_over_a_note,
     "review-keep_disk": _review("keep_disk"),
     "review-apply_proposed": _review("apply_proposed"),
     "review-merged": _review("merged"),
@@ -193,6 +193,7 @@ POINTS: dict[str, list[str]] = dict.fromkeys(SCENARIOS, _writing(1)) | {
     "unmerge": _writing(2),
     "attach_file": _writing(2),
     "attach": _writing(2),
+    "restore-over-a-note": _writing(2),
     "withdraw-broken": _writing(0),
     "review-keep_disk": [*ACCEPTED, *OBSERVED, *OBSERVED_BEFORE, *COMMITTED],
     "review-apply_proposed": [*OBSERVED, *_writing(2, OBSERVED_BEFORE)],

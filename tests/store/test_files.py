@@ -167,6 +167,6 @@ def test_folders_are_made_and_named(tmp_path: Path) -> None:
 
 @given(st.binary(max_size=1000))
 def test_the_object_id_is_that_of_git(content: bytes) -> None:
-    from vault_kg.store.git import History
+    from vault_kg.store.git_objects import object_id
 
-    assert files.blob_id(content) == History.blob_id(content)
+    assert files.blob_id(content) == object_id("blob", content, "sha1")

@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from vault_kg.errors import InvalidArgument, NotFound, UnsafePath
+from vault_kg.store.files import blob_id
 from vault_kg.store.git import CommitRequest, FileSnapshot, GitPending, GitUnavailable, History
 
 NOON = datetime(2026, 1, 5, 12, 0, tzinfo=UTC)
@@ -237,7 +238,7 @@ def test_the_bytes_are_exact_whatever_they_are(vault, history):
     ):
         history.commit([request(put(vault, f"{number}.md", content))])
         assert history.read_file("HEAD", f"{number}.md") == content
-        assert history.read_blob(History.blob_id(content)) == content
+        assert history.read_blob(blob_id(content)) == content
     assert git(vault, "status", "--porcelain") == ""
 
 
@@ -298,7 +299,7 @@ def test_submodules_links_and_executable_files_keep_their_entries(vault, history
     history.commit([request(put(vault, "dir/a.md", b"2"), put(vault, "dir/sub/inner.md", b"3"))])
     after = git(vault, "ls-tree", "-r", "HEAD")
     assert [x for x in after.splitlines() if x not in before] == [
-        f"100644 blob {History.blob_id(b'2')}\tdir/a.md"
+        f"100644 blob {blob_id(b'2')}\tdir/a.md"
     ]
     assert len(after.splitlines()) == 4
     history.commit([request(put(vault, "run.sh", b"echo 2\n"))])
@@ -325,8 +326,6 @@ def pending(history: History, *files: FileSnapshot) -> str:
     with pytest.raises(GitPending) as refused:
         history.commit([request(*files)])
     assert refused.value.code == "busy"
-    assert history.status()["state"] == "pending"
-    assert history.status()["reason"] == refused.value.reason
     return refused.value.reason
 
 
@@ -418,7 +417,6 @@ def test_git_missing_is_said_by_everything(vault, history, monkeypatch, tmp_path
         history.commit([request(put(vault, "a.md", b"1"))])
     assert refused.value.reason == "git_missing"
     assert "git is not installed" in refused.value.message
-    assert history.status()["reason"] == "git_missing"
 
 
 def test_git_missing_is_said_by_every_question_about_an_old_repository(
@@ -433,7 +431,6 @@ def test_git_missing_is_said_by_every_question_about_an_old_repository(
             lambda: other.read_blob("0" * 40),
             lambda: other.list_files("HEAD"),
             lambda: list(other.log_with_trailers()),
-            lambda: other.commit_at(NOON),
         ):
             with pytest.raises(GitUnavailable, match="git is not installed"):
                 ask()
@@ -521,15 +518,6 @@ def test_a_repository_of_another_user_is_unavailable_unless_declared_safe(
         other.commit([request(put(vault, "a.md", b"3"))])
 
 
-def test_what_stands_is_described(vault, history):
-    assert history.status()["state"] == "absent"
-    (commit,) = history.commit([request(put(vault, "a.md", b"1"))])
-    status = history.status()
-    assert (status["state"], status["branch"], status["head"]) == ("ready", "main", commit)
-    assert status["version"][0].isdigit()
-    assert not status["detached"]
-
-
 def test_a_repository_put_in_the_place_of_another_is_found_anew(vault, history):
     (first,) = history.commit([request(put(vault, "a.md", b"1"))])
     (vault / ".git").rename(vault.parent / "old.git")
@@ -549,7 +537,6 @@ def test_a_closed_history_answers_again(vault, history):
 def test_reading_where_there_is_no_repository_finds_nothing(vault, history):
     assert history.resolve("HEAD") is None
     assert list(history.log_with_trailers()) == []
-    assert history.commit_at(NOON) is None
     with pytest.raises(NotFound):
         history.read_file("HEAD", "a.md")
 

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from vault_kg.store.files import blob_id
 from vault_kg.store.git import CommitRequest, FileSnapshot, GitPending, History
 
 NOON = datetime(2026, 1, 5, 12, 0, tzinfo=UTC)
@@ -228,7 +229,7 @@ def test_killed_at_any_step_the_same_request_gives_one_commit_and_a_clean_tree(
 
 def test_an_object_left_empty_by_a_power_cut_is_healed_by_the_repetition(vault, history):
     history.commit([request(put(vault, "a.md", b"1"))])
-    oid = History.blob_id(b"2")
+    oid = blob_id(b"2")
     broken = vault / ".git" / "objects" / oid[:2] / oid[2:]
     broken.parent.mkdir(exist_ok=True)
     broken.touch(0o444)

@@ -10,7 +10,7 @@ import pytest
 
 from tests.operations.builder import VaultBox
 from tests.operations.conftest import fast_folder
-from vault_kg.store import outbox
+from vault_kg.store import files, outbox
 from vault_kg.store.git import GitUnavailable, History
 
 ENOUGH = 28
@@ -31,7 +31,7 @@ def vault(monkeypatch: pytest.MonkeyPatch) -> Iterator[VaultBox]:
 def make_loose(vault: VaultBox) -> None:
     """Store blobs until Git's own estimate says that they are many."""
     names = (str(number) for number in itertools.count())
-    chosen = itertools.islice((n for n in names if History.blob_id(n.encode())[:2] == "17"), ENOUGH)
+    chosen = itertools.islice((n for n in names if files.blob_id(n.encode())[:2] == "17"), ENOUGH)
     for name in chosen:
         blob = vault.root.parent / name
         blob.write_text(name)

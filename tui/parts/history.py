@@ -37,6 +37,7 @@ class HistoryPart(Vertical):
         yield Listing(title="Revisions", empty="no revision", id="revisions")
         with VerticalScroll(id="difference") as scroll:
             scroll.border_title = "What it changed"
+            scroll.border_subtitle = "d: in one or two columns"
             yield Static("", id="changed", markup=False)
 
     def action_toggle_sides(self) -> None:

@@ -18,10 +18,11 @@ MOST_PAIRS = 1_000
 """So many pages that may be one are shown; the rest follow as these are decided."""
 
 
-def _conflicts(desk: Desk, cursor: str | None, limit: int) -> Page:  # noqa: ARG001 - a reader
-    waiting = desk.call("knowledge_conflicts")["conflicts"]
+def _conflicts(desk: Desk, cursor: str | None, limit: int) -> Page:
+    found = desk.call("knowledge_conflicts", limit=limit, cursor=cursor)
+    waiting = found["conflicts"]
     items = [Item(f"conflict-{c['id']}", looks.conflict(c), ToConflict(c["id"])) for c in waiting]
-    return Page(items)
+    return Page(items, found["total"], found["nextCursor"])
 
 
 def _contradictions(desk: Desk, cursor: str | None, limit: int) -> Page:  # noqa: ARG001 - a reader

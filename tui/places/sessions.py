@@ -13,7 +13,7 @@ from tui.places.base import PlaceView
 
 def read_open(desk: Desk, cursor: str | None, limit: int) -> Page:  # noqa: ARG001 - a reader
     """Read the sessions that can still be committed, the latest first."""
-    found = desk.call("kg_sessions")["sessions"]
+    found = desk.call("kg_sessions", limit=1_000)["sessions"]
     items = [Item(s["session_id"], work.open_session(s), ToSession(s["session_id"])) for s in found]
     return Page(items, len(items))
 

@@ -73,11 +73,16 @@ def _standing(status: dict[str, Any]) -> list[tuple[str, str]]:
             "conflicts",
             f"{status['conflicts']} wait for a person" if status["conflicts"] else "none",
         ),
-        ("Git", f"{git['pending']} wait: {git['reason']}" if git["pending"] else "up to date"),
+        ("Git", f"{git['pending']} wait: {git['reason']}" if git["pending"] else _settled(git)),
         ("index", f"{index['passages']:,} passages, looked at {when(index['scannedAt'])} UTC"),
         ("meaning", _meaning(status["semantic"])),
         ("vocabulary", status["ontologyFingerprint"]),
     ]
+
+
+def _settled(git: dict[str, Any]) -> str:
+    """Return how Git is where nothing waits for it: in a folder that is only read it has no part."""
+    return git["reason"] or "up to date"
 
 
 def _meaning(semantic: dict[str, Any]) -> str:

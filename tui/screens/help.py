@@ -18,7 +18,7 @@ class HelpScreen(ModalScreen[None]):
     BINDINGS = keys.bindings("prompt")
     DEFAULT_CSS = """
     HelpScreen { align: center middle; }
-    HelpScreen > Vertical { width: 90%; max-width: 100; height: 90%; border: round $primary;
+    HelpScreen > Vertical { width: 1fr; max-width: 100; height: 90%; border: round $primary;
                             background: $surface; }
     HelpScreen OptionList { height: 1fr; border: none; text-wrap: nowrap; text-overflow: ellipsis; }
     HelpScreen Input { margin: 0 1; background: $panel; }
@@ -55,8 +55,7 @@ class HelpScreen(ModalScreen[None]):
             if fitting:
                 rows.append(content(keys.TITLES[place], "bold underline"))
             rows += [
-                joined(content(f"  {keys.shown(k.key):>9}", "bold"), content(k.help))
-                for k in fitting
+                joined(content(f"{keys.shown(k.key):>9}", "bold"), content(k.help)) for k in fitting
             ]
         self.query_one(OptionList).set_options(rows)
 

@@ -11,6 +11,7 @@ import click
 
 from vault_kg.cli import context
 from vault_kg.cli.context import Settings
+from vault_kg.errors import InvalidArgument, legible
 
 if TYPE_CHECKING:
     from vault_kg.serve.engine import Engine
@@ -36,6 +37,7 @@ CLIENTS = {
 PASSED_ON = (
     "VAULT_KG_EMBEDDING_MODEL", "VAULT_KG_CACHE", "VAULT_KG_EXTRACTION_MODEL",
     "VAULT_KG_EXTRACTION_ENDPOINT", "VAULT_KG_EXTRACTION_SECONDS", "VAULT_KG_ATTACHED_IDLE_SECONDS",
+    context.TOOLS,
 )  # fmt: skip
 """Set here, these are set for the server too: clients do not hand their own environment on."""
 
@@ -133,6 +135,7 @@ def mcp(
         partitions=frozenset(partitions) if partitions else None,
         actor=settings.actor,
         max_chars=max_chars,
+        tools=context.tools(),
     )
     if http is None:
         serve(engine, offer, wire)
@@ -219,6 +222,10 @@ def _print_config(settings: Settings, root: Path | None, client: str, options: l
     if settings.actor:
         arguments += ["--actor", settings.actor]
     arguments += options
+    if any(legible(one) != one for one in arguments):
+        raise InvalidArgument(
+            "a configuration in JSON cannot name a folder whose path is not UTF-8; rename it"
+        )
     server: dict[str, Any] = {"command": command, "args": arguments}
     passed = {name: _from_anywhere(os.environ[name]) for name in PASSED_ON if os.environ.get(name)}
     if passed:

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import signal
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import click
@@ -10,6 +13,8 @@ from vault_kg.cli import context
 from vault_kg.cli.context import Settings
 
 REFUSED = 1
+BY_SIGNAL = 128
+"""Added to a signal's number, it is the exit code of who was ended by it."""
 
 
 @click.group()
@@ -18,7 +23,8 @@ REFUSED = 1
 def chore() -> None:
     """Name a small piece of maintenance, or have it done.
 
-    Chores and passes are off until `chores = true` stands in the table [maintenance] of vault.toml.
+    Neither a chore nor a pass is sent out until `chores = true` stands in the table [maintenance] of
+    vault.toml, or --force is given; `next` needs neither.
     """
 
 
@@ -51,24 +57,32 @@ def _next(settings: Settings, **asked: Any) -> None:
 def _run(settings: Settings, agent: str | None, full: bool, **asked: Any) -> None:
     """Let an agent do a chore: one command, headless, within a time limit.
 
-    Exits with 1 where a gate is shut or the command fails; every dispatch and refusal is logged.
+    VAULT_KG_TOOLS names all that it may call; `vault-kg mcp` and every operation of a command that
+    finds this in its environment keep to it. Exits with 1 where a gate is shut or the command fails;
+    every dispatch and refusal is logged.
     """
     from vault_kg.cli import render
     from vault_kg.maintain.chores import running
 
-    with context.session(settings, make=True) as session:
+    with context.session(settings, make=True) as session, _ending() as signals:
         what = "pass" if full else "chore"
         sent = session.call("maintain_dispatch", what=what, agent=agent, **asked)
         result: dict[str, Any] = {"dispatch": sent["dispatch"], "said": ""}
         if sent["prompt"] is not None:
             command = running.command_of(sent["dispatch"]["agent"])
             try:
-                ended = running.run(command, sent["prompt"], sent["seconds"], sent["cwd"])
+                ended = running.run(
+                    command, sent["prompt"], sent["seconds"], sent["cwd"],
+                    environment={context.TOOLS: ",".join(sent["tools"])},
+                    stopped=lambda: bool(signals),
+                )  # fmt: skip
             except BaseException:
-                _end(session, sent, "failed", "it was interrupted")
+                _end(session, sent, "failed", running.INTERRUPTED)
                 raise
             done = _end(session, sent, ended.state, ended.reason)
             result = {"dispatch": done["dispatch"], "said": ended.said}
+    if signals:
+        click.get_current_context().exit(BY_SIGNAL + signals[0])
     made = result["dispatch"]
     if settings.json:
         render.print_json(result)
@@ -84,16 +98,36 @@ def _run(settings: Settings, agent: str | None, full: bool, **asked: Any) -> Non
 
 @context.command
 @click.option("--limit", type=click.IntRange(1, 1000), default=50, show_default=True)
-def _log(settings: Settings, limit: int) -> None:
+@click.option("--cursor", metavar="CURSOR", help="Go on where an answer ended.")
+def _log(settings: Settings, limit: int, cursor: str | None) -> None:
     """List what was dispatched or refused, and why."""
     from vault_kg.cli import render
 
     with context.session(settings, make=True) as session:
-        result = session.call("maintain_dispatches", limit=limit)
+        result = session.call("maintain_dispatches", limit=limit, cursor=cursor)
     if settings.json:
         render.print_json(result)
         return
     render.echo_lines(result["text"].splitlines())
+    if result["next_cursor"]:
+        told = f"{result['count']} of {result['total']}"
+        click.echo(f"{told}; more with --cursor {result['next_cursor']}", err=True)
+
+
+@contextmanager
+def _ending() -> Iterator[list[int]]:
+    """Collect the signals that ask this process to end, so that the agent is ended first."""
+    came: list[int] = []
+    before: dict[int, Any] = {}
+    for name in ("SIGINT", "SIGTERM", "SIGHUP"):
+        number = getattr(signal, name, None)
+        if number is not None and signal.getsignal(number) != signal.SIG_IGN:
+            before[number] = signal.signal(number, lambda asked, _: came.append(asked))
+    try:
+        yield came
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
 
 
 def _end(session: Any, sent: dict[str, Any], state: str, reason: str) -> dict[str, Any]:

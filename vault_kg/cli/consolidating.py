@@ -29,8 +29,10 @@ def sessions(ctx: click.Context) -> None:
 @context.json_flag
 @click.pass_obj
 def list_sessions(settings: Settings) -> None:
-    """List the sessions that are open."""
-    _show(settings, _called(settings, "kg_sessions"), _session_lines)
+    """List the sessions that are open, at most a thousand."""
+    found = _called(settings, "kg_sessions", limit=1_000)
+    _show(settings, found, _session_lines)
+    _tell_rest(settings, found)
 
 
 @sessions.command()
@@ -52,11 +54,7 @@ def audit(
         cursor=cursor,
     )  # fmt: skip
     _show(settings, found, _audit_lines)
-    if found["next_cursor"] and not settings.json:
-        click.echo(
-            f"{found['count']} of {found['total']}; more with --cursor {found['next_cursor']}",
-            err=True,
-        )
+    _tell_rest(settings, found, f"; more with --cursor {found['next_cursor']}")
 
 
 @sessions.command()
@@ -181,7 +179,15 @@ def dead(settings: Settings, name: str | None, retry: bool) -> None:
         if done["failed"]:
             click.get_current_context().exit(1)
         return
-    _show(settings, _called(settings, "kg_dead_letters", subscriber=name), _dead_lines)
+    found = _called(settings, "kg_dead_letters", subscriber=name, limit=1_000)
+    _show(settings, found, _dead_lines)
+    _tell_rest(settings, found)
+
+
+def _tell_rest(settings: Settings, found: dict[str, Any], more: str = "") -> None:
+    """Say on standard error that there is more than was listed."""
+    if found["next_cursor"] and not settings.json:
+        click.echo(f"{found['count']} of {found['total']}{more}", err=True)
 
 
 def _called(settings: Settings, operation: str, /, **asked: Any) -> dict[str, Any]:

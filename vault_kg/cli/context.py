@@ -30,6 +30,9 @@ F = TypeVar("F", bound=Callable[..., Any])
 READ_WAIT_SECONDS = 0.5
 """How long a read waits for a writer before it answers without the newest edits."""
 
+TOOLS = "VAULT_KG_TOOLS"
+"""What `chore run` sets for an agent: the operations that it may run, with commas between them."""
+
 _ID = re.compile(r"(pg|cl|re|sr)_[0-9a-z]{26}|doc:file:.+")
 """What is an id and no name."""
 
@@ -215,7 +218,14 @@ def caller(settings: Settings) -> Caller:
     """Return who acts."""
     from vault_kg.operations.caller import Caller
 
-    return Caller(settings.actor or os.environ.get("VAULT_KG_ACTOR") or "cli")
+    actor = settings.actor or os.environ.get("VAULT_KG_ACTOR") or "cli"
+    return Caller(actor, tools=tools())
+
+
+def tools() -> frozenset[str] | None:
+    """Return the operations that the environment confines us to, or None where it does not."""
+    names = os.environ.get(TOOLS, "").replace(",", " ").split()
+    return frozenset(names) or None
 
 
 def settings() -> Settings:

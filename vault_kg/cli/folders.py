@@ -69,7 +69,9 @@ def folder_of(settings: Settings) -> Path:
 
 
 def make_quietly(settings: Settings) -> Path | None:
-    """Make a folder of notes a vault for a read; returns None where that is not for us to do.
+    """Index a folder that is no vault, for a read; returns None where that is not for us to do.
+
+    Its history begins with a write, or with `vault-kg init`.
 
     Raises:
         Unavailable: it is the root or the home folder, or a vault that lost its state.
@@ -86,9 +88,10 @@ def make_quietly(settings: Settings) -> Path | None:
             path=str(folder),
         )
     check_not_lost(folder)
-    Workspace.create(folder, settings.state and settings.state.absolute()).close()
+    Workspace.create(folder, settings.state and settings.state.absolute(), asked=False).close()
     click.echo(
-        f"{folder} is a vault now: .vault-kg/ is new and ignores itself; no note was changed",
+        f"{folder} is indexed now: .vault-kg/ is new and ignores itself; no file was changed. "
+        f"`vault-kg init {folder}` makes it a vault with history",
         err=True,
     )
     return folder

@@ -2,19 +2,14 @@
 
 from __future__ import annotations
 
-from collections import Counter, defaultdict
-from collections.abc import Iterator
-from contextlib import contextmanager
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import click
 
-from vault_kg.cli import context, folders, graph_found
-from vault_kg.cli.context import Session, Settings
+from vault_kg.cli import context, folders, graph_found, graph_indexing
+from vault_kg.cli.context import Settings
 
-DONE = ("read", "skipped", "failed", "removed")
 TIERS = ("will_break", "should_review", "context")
 
 
@@ -41,20 +36,13 @@ def index_tree(settings: Settings, folder: Path | None, force: bool) -> None:
     """
     from vault_kg.cli import render
 
-    with context.session(settings) as session, _reporting(session) as telling:
-        result = telling.call("graph_index", **_asked(session, folder), force=force or None)
+    with context.session(settings) as session, graph_indexing.reporting(session) as telling:
+        asked = graph_indexing.asked(session, folder)
+        result = telling.call("graph_index", **asked, force=force or None)
     if settings.json:
         render.print_json(result)
         return
-    done: dict[str, Counter[str]] = defaultdict(Counter)
-    for each in result["data"]["reports"]:
-        done[each["root"]].update({what: each[what] for what in DONE})
-    for root, counted in done.items():
-        said = ", ".join(f"{counted[what]:,} {what}" for what in DONE if counted[what])
-        click.echo(f"{render.line(root)}: {said or 'nothing there'}")
-    counts = result["data"]["counts"]
-    totals = {"node": sum(counts["nodes"].values()), "edge": sum(counts["edges"].values())}
-    click.echo(render.counted(totals))
+    graph_indexing.show(result, folder)
 
 
 @graph.command()
@@ -81,17 +69,24 @@ def hook(settings: Settings, paths: tuple[Path, ...]) -> None:
 
 @graph.command()
 @click.argument("name", metavar="UID|NAME")
+@click.option("--limit", type=click.IntRange(1, 500), help="Default: 30.")
 @click.option("--root", metavar="NAME", help="Only this root.")
 @context.everywhere
 @context.json_flag
 @click.pass_obj
-def resolve(settings: Settings, name: str, root: str | None) -> None:
-    """Find the uid of a symbol, file, heading or record."""
-    answer = _ask(settings, "graph_resolve", q=name, root=root)
+def resolve(settings: Settings, name: str, limit: int | None, root: str | None) -> None:
+    """Find the uid of a symbol, file, heading or record by its name, its path or words."""
+    most = limit or graph_found.LISTED
+    answer = _ask(settings, "graph_resolve", q=name, root=root, top=most)
     data = answer["data"]
     rows = [graph_found.node(each) for each in data["results"]]
-    nothing = f"Nothing is called {name!r}; vault-kg graph index takes in what is new."
-    graph_found.show(settings, answer, rows, uid=0, total=data["total"], nothing=nothing)
+    nothing = data["meta"]["hint"] or f"nothing is called {name!r}"
+    if data["meta"]["freshness"]["state"] != "empty":
+        nothing += "; `vault-kg graph index` takes in what is new"
+    graph_found.show(
+        settings, answer, rows, uid=0, total=data["total"], most=most,
+        nothing=nothing[:1].upper() + nothing[1:] + ".",
+    )  # fmt: skip
 
 
 @graph.command()
@@ -199,11 +194,13 @@ def show_context(settings: Settings, /, name: str, **asked: Any) -> None:
     for group in data["groups"]:
         far = "target" if group["direction"] == "out" else "source"
         rows += [
-            [group["direction"], *graph_found.edge(each, each[far])] for each in group["edges"]
+            [group["direction"], *graph_found.edge(each, each[far], data["titles"].get(each[far]))]
+            for each in group["edges"]
         ]
     rows += [["near", "", "", *graph_found.node(each)] for each in data["nearby"]]
     total = data["total"] + data["nearby_total"]
-    nothing = f"No edge leads to or from {data['node']['uid']}."
+    nothing = f"No edge leads to or from {data['node']['uid']}"
+    nothing += "." if asked["include_spine"] else " but those of what contains it: --spine."
     graph_found.show(settings, answer, rows, uid=3, total=total, nothing=nothing)
 
 
@@ -226,7 +223,9 @@ def doctor(settings: Settings, fix: bool | None) -> None:
             click.echo(f"{issue['count']:,} {issue['category'].replace('_', ' ')}{known}")
             render.echo_lines(f"  {render.line(each)}" for each in issue["sample"])
         issues = render.counted({"issue": data["issue_count"]})
-        click.echo("healthy" if data["healthy"] else issues)
+        empty = data["meta"]["freshness"]["state"] == "empty"
+        healthy = "nothing is indexed yet: run `vault-kg graph index`" if empty else "healthy"
+        click.echo(healthy if data["healthy"] else issues)
     if not data["healthy"]:
         click.get_current_context().exit(1)
 
@@ -250,37 +249,19 @@ def export(settings: Settings, /, form: str, **asked: Any) -> None:
         render.print_json(answer)
         return
     click.echo(render.text(answer["data"]["text"]), nl=False)
+    data = answer["data"]
+    if not data["node_count"] and not data["meta"]["hint"]:
+        click.echo("No node of the graph has an edge of that kind.", err=True)
+    elif data["node_total"] > data["node_count"]:
+        shown = f"{data['node_count']:,} of {data['node_total']:,} nodes are shown"
+        click.echo(f"{shown}; --max-nodes shows more, --from what is around one", err=True)
+    if data["meta"]["hint"]:
+        click.echo(render.line(data["meta"]["hint"]), err=True)
 
 
 def _ask(settings: Settings, name: str, **arguments: Any) -> dict[str, Any]:
     with context.session(settings) as session:
         return session.call(name, **arguments)
-
-
-def _asked(session: Session, folder: Path | None) -> dict[str, Any]:
-    """Return which root, and what of it, a path means; a folder outside all roots becomes one."""
-    from vault_kg.extract import roots
-
-    if folder is None:
-        return {}
-    vault = session.workspace.vault.root
-    held = roots.around(vault, folder)
-    if held is None:
-        return {"root": roots.add(vault, folder).name}
-    root, relative = held
-    return {"root": root.name} | ({"paths": [relative]} if relative else {})
-
-
-@contextmanager
-def _reporting(session: Session) -> Iterator[Session]:
-    """Tell the progress of calls on a terminal."""
-    from vault_kg.cli import progress
-
-    with progress.stages() as advance:
-        caller = replace(
-            session.caller, report=lambda done, total, what: advance(what, done, total)
-        )
-        yield replace(session, caller=caller)
 
 
 def _crossed(edge: dict[str, Any] | None) -> str:

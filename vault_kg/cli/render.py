@@ -16,7 +16,7 @@ from typing import Any
 
 import click
 
-from vault_kg.errors import VaultError
+from vault_kg.errors import VaultError, legible
 
 _ESCAPES = re.compile(
     r"\x1b\][^\x07\x1b]*(?:\x07|\x1b\\)?"  # operating-system commands, as far as their end
@@ -74,7 +74,7 @@ def print_json(value: Any) -> None:
 
 def print_refusal(error: VaultError) -> None:
     """Print a refusal on standard error: what was wrong, and what to choose from."""
-    click.echo(f"vault-kg: {text(error.message)}", err=True)
+    click.echo(f"vault-kg: {text(legible(error.message))}", err=True)
     for candidate in error.data.get("candidates") or ():
         click.echo(f"  {_candidate(candidate)}", err=True)
     request = error.data.get("request_id")

@@ -30,7 +30,8 @@ def serve(settings: Settings, scope: str, partitions: tuple[str, ...]) -> None:
 
     Newline-delimited JSON-RPC 2.0 on .vault-kg/service.sock, which only you can reach;
     .vault-kg/service.endpoint names it. Any number of clients, agents and editors may use the vault
-    at the same time. Stop it with Ctrl-C or SIGTERM: what runs is finished.
+    at the same time. A client says by itself who acts, unless --actor gives a name: that one stands
+    then. Stop it with Ctrl-C or SIGTERM: what runs is finished.
     """
     import logging
 
@@ -48,7 +49,8 @@ def serve(settings: Settings, scope: str, partitions: tuple[str, ...]) -> None:
     logging.basicConfig(level=logging.WARNING, format="%(levelname)s %(message)s")
     caller = Caller(settings.actor or "socket", scopes, frozenset(partitions) or None)
     keeper = Keeper(root, settings.state and settings.state.absolute())
-    Service(keeper, Endpoint(root / PRIVATE), caller, ready).run()
+    by_name = settings.actor is None
+    Service(keeper, Endpoint(root / PRIVATE), caller, ready, names_itself=by_name).run()
 
 
 def _check_writable(root: Path) -> None:

@@ -27,14 +27,19 @@ def init(settings: Settings, folder: Path | None) -> None:
     """Make a folder a vault.
 
     Its files stay as they are: notes are searchable at once, and `adopt` makes them pages. Only
-    .vault-kg/ is new; a Git repository is made with the first change.
+    .vault-kg/ is new; a Git repository is made with the first change. In a folder that was only
+    read so far, the history begins.
     """
     from vault_kg.cli import progress, render
     from vault_kg.operations.workspace import Workspace
 
     root = (folder or settings.vault or Path.cwd()).absolute()
-    _check_can_be_made(root)
-    workspace = Workspace.create(root, settings.state and settings.state.absolute())
+    state = settings.state and settings.state.absolute()
+    if folders.is_vault(root):
+        workspace = _begun(root, state)
+    else:
+        _check_can_be_made(root)
+        workspace = Workspace.create(root, state)
     try:
         with progress.bar("reading the files") as advance:
             workspace.scan(advance)
@@ -156,9 +161,24 @@ def _index_queued(session: Session, stop: threading.Event) -> None:
             session.call("graph_index", queued_only=True)
 
 
-def _check_can_be_made(root: Path) -> None:
-    if folders.is_vault(root):
+def _begun(root: Path, state: Path | None) -> Workspace:
+    """Open a vault that a read made, and let its history begin.
+
+    Raises:
+        InvalidArgument: somebody made it one already.
+        VaultError: it cannot be opened.
+    """
+    from vault_kg.operations import care
+    from vault_kg.operations.workspace import Workspace
+
+    workspace = Workspace.open(root, state)
+    if not care.begin_history(workspace):
+        workspace.close()
         raise InvalidArgument(f"{root} is a vault already", path=str(root))
+    return workspace
+
+
+def _check_can_be_made(root: Path) -> None:
     if root.exists() and not root.is_dir():
         raise InvalidArgument(f"{root} is not a folder", path=str(root))
     folders.check_not_lost(root)

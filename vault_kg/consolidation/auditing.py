@@ -11,7 +11,7 @@ from vault_kg.consolidation.sessions import SessionId
 from vault_kg.operations import paging, sight
 from vault_kg.operations.base import Cursor, Git, Id, Line, Partition
 from vault_kg.operations.caller import Caller
-from vault_kg.operations.graph.request import GraphModel, GraphRequest, Listed
+from vault_kg.operations.graph.request import GraphModel, GraphRequest, Listed, position
 from vault_kg.operations.registry import operation
 from vault_kg.operations.summaries import visible
 from vault_kg.operations.workspace import Workspace
@@ -19,8 +19,6 @@ from vault_kg.state import consolidations
 from vault_kg.state import sessions as rows
 from vault_kg.state.consolidations import Commits
 from vault_kg.state.journal import Entry
-
-_OPEN = 1_000
 
 
 class Audit(GraphRequest):
@@ -77,6 +75,8 @@ class ListSessions(GraphRequest):
 
     board_id: Partition | None = None
     session_id: SessionId | None = Field(None, description="This one, with its candidates.")
+    limit: Annotated[int, Field(ge=1, le=1_000)] = 100
+    cursor: Cursor | None = None
 
 
 class OpenSession(GraphModel):
@@ -97,11 +97,10 @@ class OpenSession(GraphModel):
     candidates: list[dict[str, Any]] | None = None
 
 
-class OpenSessions(GraphModel):
+class OpenSessions(Listed):
     """Open sessions, the latest first."""
 
     sessions: list[OpenSession]
-    count: int
 
 
 @operation("read", AuditRows, toolset="consolidation")
@@ -133,14 +132,19 @@ def kg_sessions(ws: Workspace, request: ListSessions, caller: Caller) -> OpenSes
 
     With session_id also every candidate, and what was proposed for it so far.
     """
-    partitions = visible(caller, request.board_id)
-    found = [
-        _open(ws, caller, session, details=request.session_id is not None)
-        for session in rows.open_ones(ws.database, ws.now(), _OPEN)
-        if (partitions is None or session.partition in partitions)
-        and request.session_id in (None, session.id)
-    ]
-    return OpenSessions(sessions=found, count=len(found))
+    after = position(request, request.cursor)
+    found, total = rows.open_ones(
+        ws.database, ws.now(), visible(caller, request.board_id), request.session_id,
+        request.limit + 1, after,
+    )  # fmt: skip
+    shown = found[: request.limit]
+    details = request.session_id is not None
+    last = [shown[-1].opened_at, shown[-1].id] if len(found) > len(shown) else None
+    return OpenSessions(
+        sessions=[_open(ws, caller, session, details=details) for session in shown],
+        count=len(shown), total=total,
+        next_cursor=paging.encode(request, last) if last else None,
+    )  # fmt: skip
 
 
 def _open(ws: Workspace, caller: Caller, session: rows.Session, *, details: bool) -> OpenSession:

@@ -17,9 +17,8 @@ from vault_kg.errors import VaultError
 from vault_kg.index import catalog, matching
 from vault_kg.index.catalog import Row
 from vault_kg.index.listing import Filter
-from vault_kg.operations import targets
+from vault_kg.operations import steps, targets
 from vault_kg.operations.caller import Caller
-from vault_kg.operations.graph import writing
 from vault_kg.operations.workspace import Workspace
 from vault_kg.records.passages import split_passages
 from vault_kg.state import guards
@@ -97,7 +96,7 @@ def _by_meaning(
 
 def _tell(caller: Caller, what: str, done: int, total: int) -> None:
     """Tell the caller how far it is, and end where it takes the call back."""
-    writing.step(caller, done, total, what)
+    steps.step(caller, done, total, what)
 
 
 def facts(
@@ -118,7 +117,8 @@ def facts(
         seen += [row for rows in near.found.values() for row, _ in rows]
         if not ws.look_at({row.path for row in seen}):
             break
-    pages = {row.id: page for row in seen if (page := _known(ws, row)) is not None}
+    distinct = {row.id: row for row in seen}
+    pages = {name: page for name, row in distinct.items() if (page := _known(ws, row)) is not None}
 
     def known(rows: Iterable[Row]) -> list[Known]:
         return [pages[row.id] for row in rows if row.id in pages]

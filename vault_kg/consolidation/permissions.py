@@ -1,7 +1,8 @@
 """Which step of a session an agent may take: one flag each, granted in `vault.toml`.
 
 An agent that is not named there has what `default` says, and everything where nothing does. A role
-with every flag but `kg.session.commit` is a dry run.
+with every flag but `kg.session.commit` is a dry run. An agent goes by the name that the operator of its
+server gave it, else by the one that it states: the flags keep honest agents apart, and no others.
 """
 
 from __future__ import annotations

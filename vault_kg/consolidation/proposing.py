@@ -88,7 +88,8 @@ def kg_get_similar_nodes(ws: Workspace, request: GetSimilar, caller: Caller) -> 
     node = contents(rows.candidates(ws.database, session.id)).node(request.candidate_id)
     if node is None:
         raise NotFound(
-            f"there is no node candidate {request.candidate_id!r} in this session",
+            f"there is no node candidate {request.candidate_id!r} in this session; kg_sessions with "
+            "its session_id lists them",
             candidate_id=request.candidate_id,
         )
     found = matching.similar(ws, caller, session, [node], request.k, rules(ws).least_similarity)

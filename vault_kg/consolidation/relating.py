@@ -10,10 +10,10 @@ from vault_kg.consolidation.viewing import EdgeView, Nodes, NodeView, Reading, R
 from vault_kg.index import catalog
 from vault_kg.index.listing import Filter
 from vault_kg.index.query import parse_query
-from vault_kg.operations import searching
-from vault_kg.operations.base import Id, Line, Partition
+from vault_kg.operations import paging, searching
+from vault_kg.operations.base import Cursor, Id, Line, Partition
 from vault_kg.operations.caller import Caller
-from vault_kg.operations.graph.request import GraphModel, GraphRequest
+from vault_kg.operations.graph.request import GraphModel, GraphRequest, Listed
 from vault_kg.operations.registry import operation
 from vault_kg.operations.summaries import visible
 from vault_kg.operations.workspace import Workspace
@@ -27,6 +27,7 @@ class FindContradictions(GraphRequest):
     board_id: Partition | None = None
     node_id: Id | None = Field(None, description="Only those of this node.")
     max_rows: Rows = 50
+    cursor: Cursor | None = None
 
 
 class Contradiction(GraphModel):
@@ -41,12 +42,10 @@ class Contradiction(GraphModel):
     confidence: float | None
 
 
-class Contradictions(GraphModel):
+class Contradictions(Listed):
     """Contradictions, oldest first."""
 
     pairs: list[Contradiction]
-    count: int
-    total: int
 
 
 class ListAlternatives(Reading):
@@ -86,8 +85,11 @@ def kg_find_contradictions(
     if request.node_id is not None:
         of = [viewing.node_row(ws, caller, request.node_id).id]
     found = joined(ws, caller, request.board_id, rel="contradicts", nodes=of)
-    titles = _titles(ws, found)
-    shown = viewing.edges(ws, [joint.row for joint in found[: request.max_rows]])
+    after = str((paging.decode(request, request.cursor) or [""])[0])
+    left = [joint for joint in found if joint.row.id > after]
+    listed = left[: request.max_rows]
+    titles = _titles(ws, listed)
+    shown = viewing.edges(ws, [joint.row for joint in listed])
     pairs = [
         Contradiction(
             edge_id=edge.edge_id, id_a=edge.src, title_a=titles.get(edge.src, edge.src),
@@ -97,7 +99,11 @@ def kg_find_contradictions(
         for edge in shown
     ]  # fmt: skip
     viewing.asked_for(ws, {name for pair in pairs for name in (pair.id_a, pair.id_b)})
-    return Contradictions(pairs=pairs, count=len(pairs), total=len(found))
+    more = len(left) > len(listed)
+    return Contradictions(
+        pairs=pairs, count=len(pairs), total=len(found),
+        next_cursor=paging.encode(request, [listed[-1].row.id]) if more else None,
+    )  # fmt: skip
 
 
 @operation("read", Nodes, toolset="consolidation")

@@ -11,9 +11,10 @@ from pydantic import Field, StringConstraints, model_validator
 
 from vault_kg.consolidation import delivering
 from vault_kg.errors import InvalidArgument, NotFound, PermissionDenied
-from vault_kg.operations.base import Line, Lines
+from vault_kg.operations import paging
+from vault_kg.operations.base import Cursor, Line, Lines
 from vault_kg.operations.caller import Caller
-from vault_kg.operations.graph.request import GraphModel, GraphRequest
+from vault_kg.operations.graph.request import GraphModel, GraphRequest, Listed
 from vault_kg.operations.registry import operation
 from vault_kg.operations.workspace import Workspace
 from vault_kg.state import consolidations, deliveries
@@ -90,6 +91,8 @@ class DeadLetters(GraphRequest):
     """Whose dead letters."""
 
     subscriber: Line | None = None
+    limit: Annotated[int, Field(ge=1, le=1_000)] = 100
+    cursor: Cursor | None = None
 
 
 class DeadLetterView(GraphModel):
@@ -103,11 +106,10 @@ class DeadLetterView(GraphModel):
     at: str
 
 
-class DeadLetterList(GraphModel):
+class DeadLetterList(Listed):
     """Dead letters, oldest first."""
 
     dead_letters: list[DeadLetterView]
-    count: int
 
 
 class Reprocess(GraphRequest):
@@ -146,7 +148,7 @@ def kg_event_unsubscribe(ws: Workspace, request: Unsubscribe, caller: Caller) ->
     return _listed(ws)
 
 
-@operation("admin", Subscribers, toolset="consolidation")
+@operation("admin", Subscribers, toolset="consolidation", on_reading=True)
 def kg_event_subscribers(ws: Workspace, request: ListSubscribers, caller: Caller) -> Subscribers:
     """List who is told of consolidations, how far behind each is, and why."""
     _check_sees_all(caller)
@@ -160,11 +162,18 @@ def kg_deliver_events(ws: Workspace, request: Deliver, caller: Caller) -> Delive
     return Delivered(**delivering.deliver(ws))
 
 
-@operation("admin", DeadLetterList, toolset="consolidation")
+@operation("admin", DeadLetterList, toolset="consolidation", on_reading=True)
 def kg_dead_letters(ws: Workspace, request: DeadLetters, caller: Caller) -> DeadLetterList:
     """List the events that a receiver was not given after all attempts, with the last error."""
-    found = [_letter(each) for each in _letters(ws, caller, request.subscriber)]
-    return DeadLetterList(dead_letters=found, count=len(found))
+    after = _position(request)
+    every = _letters(ws, caller, request.subscriber)
+    left = [each for each in every if after is None or (each.seq, each.subscriber) > after]
+    shown = left[: request.limit]
+    last = [shown[-1].seq, shown[-1].subscriber] if len(left) > len(shown) else None
+    return DeadLetterList(
+        dead_letters=[_letter(each) for each in shown], count=len(shown), total=len(every),
+        next_cursor=paging.encode(request, last) if last else None,
+    )  # fmt: skip
 
 
 @operation("admin", Reprocessed, toolset="consolidation")
@@ -174,7 +183,9 @@ def kg_reprocess_dead_letters(ws: Workspace, request: Reprocess, caller: Caller)
     if request.seqs is not None:
         strange = sorted(set(request.seqs) - {letter.seq for letter in letters})
         if strange:
-            raise InvalidArgument(f"there is no dead letter {strange[0]}", seqs=strange)
+            raise InvalidArgument(
+                f"there is no dead letter {strange[0]}; kg_dead_letters lists them", seqs=strange
+            )
         letters = [letter for letter in letters if letter.seq in request.seqs]
     done = delivering.redeliver(ws, letters)
     failed = [
@@ -225,6 +236,17 @@ def _letters(ws: Workspace, caller: Caller, subscriber: str | None) -> list[Dead
         for letter in deliveries.dead_letters(ws.database, subscriber)
         if caller.sees(consolidations.at(ws.database, letter.seq).entry.partition)
     ]
+
+
+def _position(request: DeadLetters) -> tuple[int, str] | None:
+    """Return the event and the receiver that a cursor stands behind."""
+    found = paging.decode(request, request.cursor)
+    if found is None:
+        return None
+    match found:
+        case [int(seq), str(subscriber)]:
+            return seq, subscriber
+    raise InvalidArgument("the cursor is not one of this list; start again without it")
 
 
 def _letter(letter: DeadLetter) -> DeadLetterView:

@@ -15,12 +15,12 @@ from vault_kg.consolidation import sessions
 from vault_kg.consolidation.sessions import SessionId
 from vault_kg.errors import MissingFile, NotFound, UndoBlocked
 from vault_kg.index import catalog
-from vault_kg.operations import targets
-from vault_kg.operations.base import Git, Reason
+from vault_kg.operations import sight, targets, withdrawing
+from vault_kg.operations.base import Git, ImpactItem, Reason
 from vault_kg.operations.caller import Caller
-from vault_kg.operations.graph import withdrawing, writing
+from vault_kg.operations.graph import writing
 from vault_kg.operations.graph.request import GraphModel, GraphRequest, GraphWrite
-from vault_kg.operations.impact import impact_of
+from vault_kg.operations.impact import dependents
 from vault_kg.operations.registry import operation
 from vault_kg.operations.workspace import Workspace
 from vault_kg.records.frontmatter import edit, parse
@@ -155,16 +155,24 @@ def _blocking(
             said = f"changed by {head.actor} at {head.revision.at} ({head.operation})"
             yield {"id": revision.record_id, "title": _title(ws, revision.record_id), "why": said}
         elif revision.revision == 1:
-            for item in impact_of(ws, caller, revision.record_id).items:
-                if item.id not in own and item.via != "wikilink":
-                    said = f"stands on {revision.record_id} ({item.via})"
-                    yield {"id": item.id, "title": item.title, "why": said}
+            for item, partition in dependents(ws, revision.record_id):
+                if item.id not in own:
+                    yield _standing(ws, caller, revision.record_id, item, partition)
     added = {r.record_id for r in made if r.revision == 1}
     for later in _later(ws, caller, seq):
         left = _left(later) & added
         if left:
             said = f"a later session found {sorted(left)[0]} standing"
             yield {"id": str(later.payload["session"]["id"]), "title": later.actor, "why": said}
+
+
+def _standing(
+    ws: Workspace, caller: Caller, record_id: str, item: ImpactItem, partition: str
+) -> dict[str, Any]:
+    """Return what the caller is told of something that stands on a record."""
+    if not caller.sees(partition) or sight.stands_on_hidden(ws, caller, item.id):
+        return {"id": sight.VEIL, "title": sight.VEIL, "why": f"stands on {record_id}"}
+    return {"id": item.id, "title": item.title, "why": f"stands on {record_id} ({item.via})"}
 
 
 def _later(ws: Workspace, caller: Caller, seq: int) -> Iterator[Entry]:
@@ -190,7 +198,11 @@ def _restored(ws: Workspace, target: targets.Target, revision: Revision) -> Chan
     content = ws.bytes_of(before) if before is not None else None
     if before is None or content is None:
         what = {"id": revision.record_id, "why": "what it said before is not in Git any more"}
-        raise UndoBlocked(f"{revision.record_id} cannot be restored", blocking=[what])
+        raise UndoBlocked(
+            f"{revision.record_id} cannot be restored: Git does not have its former text. Fetch the "
+            "missing history, or change or withdraw what the session wrote by hand",
+            blocking=[what],
+        )
     number = target.head.revision + 1
     text = edit(parse(content), {"revision": number, "updated_at": ws.now()})
     return Change(

@@ -14,7 +14,7 @@ from vault_kg.consolidation.relevance import Standing
 from vault_kg.errors import VaultError
 from vault_kg.index import catalog, graph_rows, joints, successors
 from vault_kg.index.catalog import Row
-from vault_kg.operations import targets
+from vault_kg.operations import sight, targets
 from vault_kg.operations.base import Partition
 from vault_kg.operations.caller import Caller
 from vault_kg.operations.graph.request import GraphModel, GraphRequest
@@ -164,7 +164,7 @@ def node_row(ws: Workspace, caller: Caller, node_id: str) -> Row:
     head = targets.known(ws, caller, node_id)
     row = next(iter(catalog.by_id(ws.database, node_id)), None)
     if row is None or row.kind != "page":
-        raise targets.not_found(head.record_id)
+        raise sight.not_found(head.record_id)
     return row
 
 

@@ -58,15 +58,16 @@ class Checkup:
 
 
 def look(
-    graph: GraphBackend, reader: GraphReader, every: Iterable[Root], sees: Callable[[str], bool]
-) -> Checkup:
+    graph: GraphBackend, reader: GraphReader, every: Iterable[Root],
+    sees: Callable[[Root, str], bool],
+) -> Checkup:  # fmt: skip
     """Look over the part of a graph that a reader shows.
 
     Args:
         graph: the graph.
         reader: the part of it.
         every: the roots.
-        sees: whether a partition is shown.
+        sees: whether a file of a root is shown, or was while it was there.
     """
     found = Checkup()
     rows = {row.key: row for row in reader.every_node()}
@@ -129,11 +130,10 @@ def _node(found: Checkup, row: NodeRow, contained: dict[int, set[int]], reached:
 
 
 def _files(
-    found: Checkup, root: Root, states: Mapping[str, FileState], sees: Callable[[str], bool]
+    found: Checkup, root: Root, states: Mapping[str, FileState], sees: Callable[[Root, str], bool]
 ) -> None:
     for path, state in sorted(states.items()):
-        partition = root.partition(path)
-        if partition is not None and not sees(partition):
+        if not sees(root, path):
             continue
         if _is_gone(root, path):
             found.add("stale_paths", f"{root.name}:{path}")

@@ -12,14 +12,14 @@ from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from typing import NamedTuple
 
-from vault_kg.extract import naming, uids
+from vault_kg.extract import naming, touching, uids
 from vault_kg.extract.backends.protocol import GraphBackend
 from vault_kg.extract.backends.values import EdgeId, FileState, Where, edge_row
 from vault_kg.extract.joining import Ends, exchange, rows
 from vault_kg.extract.model import Edge, Extraction, Node, Reference
 from vault_kg.extract.packages import seen_from_outside
 from vault_kg.extract.protocol import SymbolIndex
-from vault_kg.extract.roots import Root
+from vault_kg.extract.roots import RECORDS, Root
 
 TREE = "tree"
 """The extractor of what the folders themselves say."""
@@ -128,6 +128,8 @@ def sweep(graph: GraphBackend) -> int:
     total = 0
     with graph.writing():
         while lone := graph.lone_stubs():
+            folders = (uid for uid, _ in graph.places(lone).values() if uids.is_folder(uid))
+            graph.put_changed(RECORDS, {key for uid in folders for key in touching.keys(uid)})
             graph.remove_nodes(lone)
             total += len(lone)
         graph.swept()
@@ -151,7 +153,7 @@ def _retire(graph: GraphBackend, keys: Collection[int]) -> None:
 
 
 def _note(
-    graph: GraphBackend, root: str, path: str, changed: Iterable[str], renamed: Iterable[str]
+    graph: GraphBackend, root: str, path: str, changed: Collection[str], renamed: Iterable[str]
 ) -> None:
     """Note which names may mean something else now.
 
@@ -167,6 +169,7 @@ def _note(
         names |= _names_below(graph, root, path.rpartition("/")[0])
     names |= {name for spelled in renamed for name in naming.parts(spelled)}
     graph.put_changed(root, names)
+    graph.put_changed(RECORDS, {key for uid in changed for key in touching.keys(uid)})
 
 
 def _wake(graph: GraphBackend, root: str) -> None:
@@ -222,6 +225,7 @@ def _place(
         if parent is None or shared:
             node = Node(uid, "folder", label, None)
             parent = graph.put_nodes(root, [node], partition if path and not shared else None)[uid]
+            graph.put_changed(RECORDS, touching.keys(uid))
         edge = Edge("", "", "contains", 1.0, TREE)
         graph.put_edges([edge_row(parent, child, edge, linked=False)])
         if (there and not shared) or not path:

@@ -13,14 +13,14 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple, TypeVar
 
-from vault_kg.extract import filing, glance
+from vault_kg.extract import filing, glance, touching
 from vault_kg.extract.backends.protocol import GraphBackend
 from vault_kg.extract.backends.values import FileState, Stored
 from vault_kg.extract.filing import News, Resolver
 from vault_kg.extract.glance import Stamp, Tree
 from vault_kg.extract.protocol import Extractor
 from vault_kg.extract.reading import ExtractorFor, Known, Seen, as_tuple, is_fresh, look
-from vault_kg.extract.roots import Root
+from vault_kg.extract.roots import RECORDS, Root
 from vault_kg.extract.wanted import Wanted
 from vault_kg.index import readers, walk
 from vault_kg.store import collecting, files
@@ -107,6 +107,9 @@ class Indexing:
             return self.report
         states = graph.states(name)
         self._is_first = not states
+        if self._is_first:  # then no file notes what it brings
+            with graph.writing():
+                graph.put_changed(RECORDS, [touching.ANYTHING])
         gone = [path for path in states if path not in tree.files and tree.complete(path)]
         settled = self._index(tree.files, states, gone, force=force)
         if tree.stored is not None:

@@ -9,9 +9,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from vault_kg.errors import Unavailable
-from vault_kg.extract.backends.protocol import GraphReader
 from vault_kg.extract.backends.sqlite import SqliteBackend
-from vault_kg.operations.caller import Caller
 from vault_kg.operations.workspace import Workspace
 from vault_kg.store.lane import Lane
 
@@ -48,11 +46,6 @@ def one_moment(ws: Workspace) -> Iterator[None]:
         return
     with graph.database.snapshot():
         yield
-
-
-def reader(ws: Workspace, caller: Caller) -> GraphReader:
-    """Return the graph of a vault as a caller sees it."""
-    return backend(ws).reader(caller.partitions)
 
 
 def lane(ws: Workspace) -> Lane:

@@ -14,6 +14,9 @@ _LINE = re.compile(r":\d+(?:-\d+)?$")
 _NAMED = ("function", "class", "method", "interface", "variable")
 _LIMIT = 100_000
 
+ANYTHING = "*"
+"""The key that every text needs: so much has changed that nothing is told one by one."""
+
 
 class Touched(NamedTuple):
     """The nodes that a text may mean, and how it spells them: a key of `record_rules.TOUCHES`."""
@@ -46,6 +49,35 @@ def find(reader: GraphReader, text: str) -> Touched:
     return Touched(_called(reader, wanted.removesuffix("()")), "name")
 
 
+def needs(text: str) -> set[str]:
+    """Return the keys of what a text may mean: where a node of one of them comes or goes, ask again."""
+    wanted = text.strip()
+    if uids.parse(wanted) is not None:
+        return {wanted}
+    wanted = _LINE.sub("", wanted).removeprefix("./").rstrip("/")
+    path, sign, name = wanted.partition("::")
+    if sign:
+        return {_symbol_key(path, name)}
+    path, sign, name = wanted.rpartition("#")
+    if sign and path:
+        return {_heading_key(path)}
+    own = {_path_key(wanted)}
+    return own if "/" in wanted else own | {_symbol_key("", wanted.removesuffix("()"))}
+
+
+def keys(uid: str) -> set[str]:
+    """Return the keys of the node of a uid, as `needs` gives those of texts that may mean it."""
+    found = uids.parse(uid)
+    if found is None or found.path is None:
+        return {uid}
+    if found.kind in ("file", "folder"):
+        return {uid, _path_key(found.path)}
+    if found.kind == "heading":
+        return {uid, _heading_key(found.path)}
+    name = found.name or ""
+    return {uid, _symbol_key(found.path, name), _symbol_key("", name)}
+
+
 def ending(reader: GraphReader, text: str) -> list[NodeRow]:
     """Return the files, or symbols in them, whose path ends with the one that a text names."""
     path, sign, name = _LINE.sub("", text.strip()).strip("/").partition("::")
@@ -54,6 +86,19 @@ def ending(reader: GraphReader, text: str) -> list[NodeRow]:
     else:
         found = reader.labelled(path.rpartition("/")[2], ("file",), _LIMIT)
     return [row for row in found if path and (row.node.path or "").endswith(f"/{path}")]
+
+
+def _path_key(path: str) -> str:
+    return f"/{path or '.'}"
+
+
+def _heading_key(path: str) -> str:
+    return f"{path}#"
+
+
+def _symbol_key(path: str, name: str) -> str:
+    """Return the key of a symbol: names end alike where their last parts are the same."""
+    return f"{path}::{name.rpartition('.')[2]}"
 
 
 def _at(reader: GraphReader, path: str, wanted: Callable[[NodeRow], bool]) -> list[NodeRow]:

@@ -138,6 +138,16 @@ def path_of(uid: str) -> str | None:
     return found.path if found else None
 
 
+def is_folder(uid: str) -> bool:
+    """Say whether a uid names a folder."""
+    return uid.startswith("folder:")
+
+
+def is_record(uid: str) -> bool:
+    """Say whether a uid names a record."""
+    return uid.startswith("record:")
+
+
 def is_well_formed(uid: str) -> bool:
     """Say whether a uid keeps to the grammar, its path among it."""
     found = parse(uid)

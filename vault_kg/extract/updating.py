@@ -11,7 +11,15 @@ from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
 from vault_kg.errors import Busy, Cancelled
-from vault_kg.extract import filing, hiding, opening, queue, record_edges, roots
+from vault_kg.extract import (
+    filing,
+    hiding,
+    opening,
+    queue,
+    record_refresh,
+    roots,
+    touching,
+)
 from vault_kg.extract.indexing import Indexing, Report, Rules
 from vault_kg.extract.roots import Root
 from vault_kg.operations.caller import Caller
@@ -48,9 +56,10 @@ def everything(
         for name in forgotten:
             with graph.writing():
                 graph.forget_root(name)
+                graph.put_changed(roots.RECORDS, [touching.ANYTHING])
         reports = [_run(ws, caller, root).everything(force=force) for root in asked]
         reports += _drain(ws, caller)
-        _finish(ws, caller, reports, tree_changed=bool(forgotten))
+        _finish(ws, caller, reports, anew=force)
     return reports
 
 
@@ -139,17 +148,22 @@ def _by_root(vault: Path, paths: Iterable[Path]) -> list[tuple[Root, list[str]]]
     return list(found.items())
 
 
-def _finish(
-    ws: Workspace, caller: Caller, reports: list[Report], *, tree_changed: bool = False
-) -> None:
-    """Bring the records up to date, and look at the files that they are gone from."""
+def _finish(ws: Workspace, caller: Caller, reports: list[Report], *, anew: bool = False) -> None:
+    """Bring the records up to date, and look at the files that they are gone from.
+
+    Args:
+        ws: the vault.
+        caller: as for the rest.
+        reports: what was done; what is done here is added.
+        anew: work out all records, also what has not changed.
+    """
     graph = opening.backend(ws)
     left = [ws.vault.root / path for path in hiding.left_behind(ws, graph)]
     for root, wanted in _by_root(ws.vault.root, left):
         reports.append(_run(ws, caller, root).some(wanted))
-    changed = tree_changed or any(report.changed for report in reports)
-    if record_edges.refresh(ws, graph, tree_changed=changed) or changed:
-        filing.sweep(graph)
+    filing.sweep(graph)
+    record_refresh.refresh(ws, graph, anew=anew)
+    filing.sweep(graph)
     with graph.writing():
         graph.put_setting(INDEXED_AT, ws.now())
     if sum(report.read for report in reports) >= MANY:

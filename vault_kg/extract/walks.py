@@ -92,8 +92,15 @@ class Walk:
         """Say whether the way over one edge from the last level is better than that over another.
 
         A way over which a change is surely felt is better than any other, and then the surer one is.
+        Of two that are as good one is chosen by what every backend says alike.
         """
-        return self._score(edge) > self._score(than)
+        score, other = self._score(edge), self._score(than)
+        return score > other if score != other else self._place(edge) < self._place(than)
+
+    def _place(self, edge: Crossing) -> tuple[bool, float, int, str]:
+        """Return where a way stands among those of its score."""
+        here, _, sign, sure = edge
+        return not self._over(edge)[1], -sure, here, self._kind(sign)
 
     def _score(self, edge: Crossing) -> float:
         weakest, felt = self._over(edge)

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+import json
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -11,6 +12,7 @@ from vault_kg.state import guards, merges, revisions
 from vault_kg.state.database import Database
 from vault_kg.state.guards import Guard
 from vault_kg.state.merges import Merge
+from vault_kg.state.revisions import Revision
 from vault_kg.store.sources import Source
 
 PARSE, STATE, RULES, WALK = "parse", "state", "rules", "walk"
@@ -59,6 +61,8 @@ _FLAGS = (COLUMNS.split(", ").index("valid"), COLUMNS.split(", ").index("eligibl
 QUALIFIED = ", ".join(f"record.{c}" for c in COLUMNS.split(", "))
 
 
+_PUT_FINDING = "INSERT INTO finding VALUES (?,?,?,?,?,?,?,?)"
+
 SOURCE_COLUMNS = ", ".join(Source.__dataclass_fields__)
 
 
@@ -74,6 +78,18 @@ class Standing:
     """Its guards by kind."""
     merge: Merge | None
     """The merge that it is absorbed by."""
+
+
+@dataclass(frozen=True)
+class Judgement:
+    """What was found of the record in one file."""
+
+    path: str
+    valid: bool
+    """Whether it keeps all rules."""
+    by_rules: Sequence[Problem]
+    by_state: Sequence[Problem]
+    """Where the file says something that only the state says."""
 
 
 def row(values: Sequence[Any]) -> Row:
@@ -125,11 +141,54 @@ def tags(db: Database, key: int) -> list[str]:
     return [tag for (tag,) in db.rows("SELECT tag FROM tag WHERE key = ? ORDER BY tag", (key,))]
 
 
+def blocked(db: Database) -> list[str]:
+    """Return the records that no default read shows, since a conflict waits for a person."""
+    rows = db.rows(
+        "SELECT DISTINCT record_id FROM conflict "
+        "WHERE resolved_at IS NULL AND record_id IS NOT NULL ORDER BY record_id"
+    )
+    return [record_id for (record_id,) in rows]
+
+
+def names_of(db: Database, ids: Collection[str]) -> set[str]:
+    """Return the names by which links find some records and notes."""
+    rows = db.rows(
+        "SELECT DISTINCT name FROM record JOIN name USING (key) "
+        "WHERE id IN (SELECT value FROM json_each(?))",
+        (json.dumps(list(ids)),),
+    )
+    return {name for (name,) in rows}
+
+
+def files(db: Database) -> set[str]:
+    """Return the paths of all Markdown files, broken ones among them."""
+    return {path for (path,) in db.rows("SELECT path FROM file")}
+
+
+def has_file(db: Database, path: str) -> bool:
+    """Say whether there was a Markdown file at a path when the vault was last looked at."""
+    return db.row("SELECT 1 FROM file WHERE path = ?", (path,)) is not None
+
+
 def standing(db: Database, record: Record) -> Standing:
     """Return what the state says of a record; for one that it does not know, what the file says."""
-    head = revisions.head(db, record.id)
-    guarded = guards.of(db, record.id)
-    merge = merges.standing(db, record.id)
+    return standings(db, [record])[0]
+
+
+def standings(db: Database, records: Sequence[Record]) -> list[Standing]:
+    """Return what the state says of each of some records, in their order."""
+    ids = {record.id for record in records}
+    heads, merged = revisions.heads_of(db, ids), merges.standing_of(db, ids)
+    guarded = guards.of_each(db, ids)
+    return [
+        _standing(record, heads.get(record.id), guarded[record.id], merged.get(record.id))
+        for record in records
+    ]
+
+
+def _standing(
+    record: Record, head: Revision | None, guarded: Mapping[str, Guard], merge: Merge | None
+) -> Standing:
     if guards.WITHDRAWN in guarded:
         lifecycle = "withdrawn"
     elif guards.SUPERSEDED in guarded:
@@ -153,15 +212,32 @@ def standing(db: Database, record: Record) -> Standing:
 def put_findings(db: Database, path: str, phase: str, problems: Iterable[Problem]) -> None:
     """Replace a file's findings of one phase."""
     db.execute("DELETE FROM finding WHERE path = ? AND phase = ?", (path, phase))
+    db.executemany(_PUT_FINDING, [_finding(path, n, phase, p) for n, p in enumerate(problems)])
+
+
+def put_judgements(db: Database, judgements: Sequence[Judgement]) -> None:
+    """Replace what the rules and the state said of files' records."""
     db.executemany(
-        "INSERT INTO finding VALUES (?,?,?,?,?,?,?,?)",
-        (
-            (path, n, phase, p.code, p.line, p.severity, p.message, p.hint)
-            for n, p in enumerate(problems)
-        ),
+        f"DELETE FROM finding WHERE path = ? AND phase IN ('{RULES}', '{STATE}')",
+        [(one.path,) for one in judgements],
+    )
+    db.executemany(
+        _PUT_FINDING,
+        [
+            _finding(one.path, n, phase, problem)
+            for one in judgements
+            for phase, problems in ((RULES, one.by_rules), (STATE, one.by_state))
+            for n, problem in enumerate(problems)
+        ],
+    )
+    db.executemany(
+        "UPDATE record SET valid = ? WHERE path = ?",
+        [(int(one.valid), one.path) for one in judgements],
     )
 
 
-def set_valid(db: Database, path: str, valid: bool) -> None:
-    """Say whether the record in a file keeps all rules."""
-    db.execute("UPDATE record SET valid = ? WHERE path = ?", (int(valid), path))
+def _finding(path: str, ordinal: int, phase: str, problem: Problem) -> tuple[Any, ...]:
+    return (
+        path, ordinal, phase, problem.code, problem.line, problem.severity, problem.message,
+        problem.hint,
+    )  # fmt: skip

@@ -12,7 +12,7 @@ from collections.abc import Collection, Iterable
 from typing import Any
 
 from vault_kg.index.parsed import stem
-from vault_kg.index.query import STOPWORDS
+from vault_kg.index.stopwords import STOPWORDS
 from vault_kg.records import names, slugs
 from vault_kg.state import merges
 from vault_kg.state.database import Database

@@ -17,7 +17,6 @@ from vault_kg.state import merges
 from vault_kg.state.database import Database
 
 FOREVER = "9999"
-_CHUNK = 500
 
 CURRENT = (
     "(record.eligible = 1 AND (record.eligible_until IS NULL OR record.eligible_until > :now))"
@@ -116,6 +115,12 @@ def holds_until(db: Database, now: str) -> str:
     return db.value(sql, (now,)) or FOREVER
 
 
+def ended(db: Database, since: str, now: str) -> set[str]:
+    """Return the ids of what stopped being eligible by the passing of time alone."""
+    sql = "SELECT id FROM record WHERE eligible = 1 AND eligible_until > ? AND eligible_until <= ?"
+    return {record_id for (record_id,) in db.rows(sql, (since, now))}
+
+
 def comparable(instant: str | None) -> str:
     """Return the end that a date or time means, as the text that ends are compared by.
 
@@ -180,8 +185,7 @@ def _dependents(db: Database, changed: Collection[str]) -> set[str]:
     while frontier:
         named = successors.with_absorbed(frontier, absorbed)
         seen.update(named)
-        following = _chunked(
-            db,
+        following = db.among(
             "SELECT DISTINCT record.id FROM edge JOIN record USING (key) WHERE edge.target IN ({})",
             set(named),
         )
@@ -191,16 +195,14 @@ def _dependents(db: Database, changed: Collection[str]) -> set[str]:
 
 def _load(db: Database, affected: set[str], collapsed: Collection[str]) -> dict[str, _Node]:
     nodes: dict[str, _Node] = {}
-    for record_id, lifecycle, valid, expires, until in _chunked(
-        db,
+    for record_id, lifecycle, valid, expires, until in db.among(
         "SELECT id, lifecycle, valid, expires_at, valid_until FROM record WHERE id IN ({})",
         affected,
     ):
         end = min(comparable(expires), comparable(until))
         own = lifecycle == "active" and bool(valid) and record_id not in collapsed
         nodes[record_id] = _Node(own, end, [])
-    for record_id, target in _chunked(
-        db,
+    for record_id, target in db.among(
         "SELECT record.id, edge.target FROM record JOIN edge USING (key) WHERE record.id IN ({})",
         affected,
     ):
@@ -216,11 +218,12 @@ def _outside(nodes: dict[str, _Node], chains: dict[str, str]) -> set[str]:
 def _standing(db: Database, outside: set[str]) -> dict[str, tuple[bool, str]]:
     return {
         record_id: (bool(eligible), until or FOREVER)
-        for record_id, eligible, until in _chunked(
-            db, "SELECT id, max(eligible), max(eligible_until) FROM record WHERE id IN ({}) GROUP BY id",
+        for record_id, eligible, until in db.among(
+            "SELECT id, max(eligible), max(eligible_until) FROM record WHERE id IN ({}) "
+            "GROUP BY id",
             outside,
         )
-    }  # fmt: skip
+    }
 
 
 def _settle(
@@ -260,13 +263,3 @@ def _propagate(
         if (own, until) != (node.own, node.until):
             node.own, node.until = own, until
             waiting += dependents.get(record_id, ())
-
-
-def _chunked(db: Database, sql: str, wanted: Collection[str]) -> list[tuple[str, ...]]:
-    """Run a query with `IN ({})` over any number of ids."""
-    found: list[tuple[str, ...]] = []
-    ordered = sorted(wanted)
-    for start in range(0, len(ordered), _CHUNK):
-        part = ordered[start : start + _CHUNK]
-        found += db.rows(sql.format(",".join("?" * len(part))), part)
-    return found

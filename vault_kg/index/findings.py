@@ -6,12 +6,13 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from itertools import combinations
 
-from vault_kg.index import links
+from vault_kg.index import attributes, links, lost, retained
 from vault_kg.index.eligibility import CURRENT
 from vault_kg.index.parsed import partition_of
 from vault_kg.records import names
 from vault_kg.state import conflicts, merges, revisions
 from vault_kg.state.database import Database
+from vault_kg.store.vault import Vault
 
 MAX_GROUP = 20
 
@@ -44,16 +45,6 @@ class Candidate:
 
 
 Sees = Callable[[str], bool]
-
-
-def everything(db: Database, sees: Sees = lambda _: True) -> Iterator[Finding]:
-    """Yield every finding, section by section, in a stable order."""
-    yield from conflicted(db)
-    yield from of_files(db)
-    yield from duplicates(db, sees)
-    yield from missing(db)
-    yield from chains(db)
-    yield from unresolved_links(db, sees)
 
 
 def conflicted(db: Database) -> Iterator[Finding]:
@@ -95,19 +86,41 @@ def duplicates(db: Database, sees: Sees = lambda _: True) -> Iterator[Finding]:
         )  # fmt: skip
 
 
-def missing(db: Database) -> Iterator[Finding]:
-    """Yield records that are known and have no file."""
-    for record_id, path, partition in db.rows(
-        "SELECT record_id, path, partition FROM revision AS r "
-        "WHERE record_id IN (SELECT record_id FROM revision EXCEPT SELECT id FROM record) "
-        "AND revision = (SELECT max(revision) FROM revision WHERE record_id = r.record_id) "
-        "AND NOT EXISTS (SELECT 1 FROM file WHERE file.path = r.path) "
-        "AND record_id NOT IN (SELECT record_id FROM guard WHERE kind = 'withdrawn') "
-        "ORDER BY path"
-    ):
+def missing(vault: Vault) -> Iterator[Finding]:
+    """Yield records that are known and have no file, or one that is left out or no record."""
+    for found in lost.everything(vault.database, vault.root):
+        why = found.reason
         yield Finding(
-            "missing", "error", "the file is gone; deletion is not withdrawal", path, None, record_id,
-            f"bring it back with `vault-kg restore {record_id}`, or restore and withdraw it", partition,
+            why.code, "error", why.message, found.path, None, found.record, why.hint,
+            found.partition,
+        )  # fmt: skip
+
+
+def of_sources(vault: Vault) -> Iterator[Finding]:
+    """Yield retained sources whose file is not what was retained."""
+    for source, code in retained.faults(vault):
+        said = "is gone" if code == retained.MISSING else "is not what was retained"
+        yield Finding(
+            code, "error",
+            f"the file of source {source.id} {said}; what cites it cannot be checked",
+            source.path, None, None,
+            f"bring it back with `git restore -- {source.path}`, or from the commit that has it "
+            f"(`git log -- {source.path}`)",
+            source.partition,
+        )  # fmt: skip
+
+
+def of_attributes(vault: Vault) -> Iterator[Finding]:
+    """Yield lines of `.gitattributes` that name a filter which the vault's commits do not use."""
+    for found in attributes.filters(vault.database, vault.root):
+        yield Finding(
+            "git_filter", "warning",
+            f"{found.path} is to go through the filter {found.name}; vault-kg runs no filter, and "
+            "commits the file as it stands: what the filter would hide can be read in Git",
+            found.where, found.line, None,
+            "keep what must be hidden out of the vault, or encrypt the disk and the remote; see "
+            "backup-and-recovery",
+            partition_of(found.path),
         )  # fmt: skip
 
 

@@ -223,11 +223,18 @@ def standing_on(db: Database, ids: Collection[str]) -> list[tuple[str, str]]:
     return [(record_id, target) for record_id, target in rows]
 
 
-def claimed(db: Database) -> list[tuple[str, str, str]]:
-    """Return (claim, role, page) for each page that a claim is owned by or speaks of."""
+def claimed(db: Database, ids: Collection[str] | None = None) -> list[tuple[str, str, str]]:
+    """Return (claim, role, page) for each page that a claim is owned by or speaks of.
+
+    Args:
+        db: the state.
+        ids: only of these claims; of all where None.
+    """
+    among = f"AND record.id IN {_listed('ids')}" if ids is not None else ""
     rows = db.rows(
         "SELECT DISTINCT record.id, edge.via, edge.target FROM edge JOIN record USING (key) "
-        "WHERE record.kind = 'claim' AND edge.via <> 'dependencies' ORDER BY 1, 2, 3"
+        f"WHERE record.kind = 'claim' AND edge.via <> 'dependencies' {among} ORDER BY 1, 2, 3",
+        {"ids": _json(ids)} if ids is not None else {},
     )
     return [(claim, role, page) for claim, role, page in rows]
 

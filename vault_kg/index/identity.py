@@ -49,9 +49,14 @@ def observe(db: Database, root: Path, looked: dict[str, Looked], gone: Iterable[
     return _Observer(db, root, looked).run(gone)
 
 
-def as_known(db: Database, path: str, parsed: Parsed) -> Parsed:
-    """Return what an accepted file is to be taken for: the record that stands at its path."""
-    there = revisions.head_at_path(db, path)
+def as_known(db: Database, parsed: Parsed, there: Revision | None) -> Parsed:
+    """Return what an accepted file is to be taken for: the record that stands at its path.
+
+    Args:
+        db: the state.
+        parsed: the file.
+        there: what stands at its path, if anything does.
+    """
     if parsed.record is None or there is None or there.record_id == parsed.record.id:
         return parsed
     return parsed if revisions.head(db, parsed.record.id) else _named(parsed, there.record_id)

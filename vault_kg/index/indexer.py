@@ -31,8 +31,9 @@ from vault_kg.index.source_text import with_text
 from vault_kg.index.walk import Listing
 from vault_kg.records import ids
 from vault_kg.records.model import Problem
-from vault_kg.state import settings
+from vault_kg.state import revisions, settings
 from vault_kg.state.database import Database
+from vault_kg.state.revisions import Revision
 from vault_kg.store import collecting, files, paths
 from vault_kg.store.files import Stamp
 from vault_kg.store.journal import Journal
@@ -43,7 +44,6 @@ _LISTING = "listing"
 """Of the last scan that took in everything: nothing changed where the next one sees the same."""
 
 _GENERATION = "index_generation"
-_CHUNK = 500
 RACY_NS = 2_000_000_000
 """A file saved this shortly before it was read may be saved again with the same stamp."""
 
@@ -81,8 +81,9 @@ class Indexer:
         rules = Rules(self._vault, self._ontologies)
         with self._db.write():
             before = rules.before([path for path, _ in wanted])
+            heads = revisions.heads_at_paths(self._db, [path for path, _ in wanted])
             looked = [
-                self._looked.get(path) or self._as_accepted(path, content)
+                self._looked.get(path) or self._as_accepted(path, content, heads.get(path))
                 for path, content in wanted
                 if content is not None
             ]
@@ -94,6 +95,7 @@ class Indexer:
             touched |= rules.settle()
             eligibility.refresh(self._db, {i for i in touched if not ids.is_note(i)})
             settings.put(self._db, _GENERATION, str(generation(self._db) + 1))
+            settings.put(self._db, _LISTING, "")  # files as then are not what the index has by now
 
     def scan(
         self,
@@ -217,13 +219,7 @@ class Indexer:
             yield path, found
 
     def _hashes(self, paths: Sequence[str]) -> dict[str, str]:
-        found: dict[str, str] = {}
-        for start in range(0, len(paths), _CHUNK):
-            part = paths[start : start + _CHUNK]
-            marks = ",".join("?" * len(part))
-            rows = self._db.rows(f"SELECT path, hash FROM file WHERE path IN ({marks})", part)
-            found |= dict(rows)
-        return found
+        return dict(self._db.among("SELECT path, hash FROM file WHERE path IN ({})", paths))
 
     def stale(self, paths: Iterable[str]) -> list[str]:
         """Return those of these paths whose file is not what the index saw.
@@ -268,17 +264,16 @@ class Indexer:
             self._looked = {}
         return len(looked) + len(gone)
 
-    def _as_accepted(self, path: str, content: bytes) -> Looked:
+    def _as_accepted(self, path: str, content: bytes, there: Revision | None) -> Looked:
         """Parse accepted bytes; a file that was edited since gets no stamp, so that it is seen."""
         seen_ns = time.time_ns()
-        stamp = files.stamp(self._vault.root, path)
         try:
-            unchanged = stamp is not None and files.read(self._vault.root, path) == content
+            found = files.read_stamped(self._vault.root, path)
         except (UnsafePath, OSError):
-            unchanged = False
-        seen = stamp if unchanged and stamp is not None else Stamp(-1, 0, 0, 0)
+            found = None
+        seen = found[1] if found is not None and found[0] == content else Stamp(-1, 0, 0, 0)
         parsed = with_text(self._vault.root, parse_file(path, content))
-        parsed = identity.as_known(self._db, path, parsed)
+        parsed = identity.as_known(self._db, parsed, there)
         return Looked(content, parsed, files.content_hash(content), seen, seen_ns)
 
     def _compare(self, listing: Listing) -> tuple[list[Asked], list[str]]:
@@ -360,6 +355,12 @@ class Indexer:
 def generation(db: Database) -> int:
     """Return how often files were taken in, to tell whether a read would answer otherwise."""
     return int(settings.get(db, _GENERATION) or 0)
+
+
+def renew(db: Database, beyond: int) -> None:
+    """Say that reads answer otherwise than at that generation, whatever else has changed."""
+    with db.write():
+        settings.put(db, _GENERATION, str(max(generation(db), beyond) + 1))
 
 
 def _label(looked: dict[str, Looked], files: int) -> str:

@@ -59,42 +59,42 @@ class Totals:
     orphans: int
 
 
-_SHARED = (
+SHARED = (
     "(SELECT count(*) FROM counted_page AS twin WHERE twin.partition = page.partition "
     "AND twin.slug_key = page.slug_key) > 1"
 )
 _NODE = (
     "SELECT page.record_id, page.partition, page.path, page.slug, page.gist, page.touches, "
     "page.long_slug, page.dated, page.degree, page.tier, page.revision, page.recorded_at, "
-    f"page.updated_at, {_SHARED} FROM counted_page AS page"
+    f"page.updated_at, {SHARED} FROM counted_page AS page"
 )
 _EDGE = (
     "SELECT edge.record_id, edge.partition, edge.from_id, edge.to_id, edge.rel "
     "FROM counted_edge AS edge"
 )
-_SHOWN = (
+SHOWN = (
     "page.record_id NOT IN (SELECT record_id FROM conflict "
     "WHERE resolved_at IS NULL AND record_id IS NOT NULL)"
 )
-_LISTED = "(SELECT value FROM json_each(?))"
+LISTED = "(SELECT value FROM json_each(?))"
 
 
 def named(db: Database, partition: str, slug_key: str) -> list[Node]:
     """Return the pages of a partition whose slug, as a file key, is this."""
-    return _nodes(
+    return select(
         db, "page.partition = ? AND page.slug_key = ? ORDER BY page.path", (partition, slug_key)
     )
 
 
 def of_ids(db: Database, ids: Iterable[str]) -> dict[str, Node]:
     """Return pages by id; those that default reads do not see are left out."""
-    found = _nodes(db, f"page.record_id IN {_LISTED}", (json.dumps(list(ids)),))
+    found = select(db, f"page.record_id IN {LISTED}", (json.dumps(list(ids)),))
     return {node.id: node for node in found}
 
 
 def in_tier(db: Database, partition: str, tier: str) -> list[Node]:
     """Return the pages of a partition that are in a tier, the oldest first."""
-    return _nodes(
+    return select(
         db,
         "page.partition = ? AND page.tier = ? ORDER BY page.recorded_at, page.record_id",
         (partition, tier),
@@ -105,7 +105,7 @@ def edges_at(db: Database, ids: Iterable[str]) -> list[Edge]:
     """Return every edge at one of some pages, in any partition."""
     listed = json.dumps(list(ids))
     rows = db.rows(
-        f"{_EDGE} WHERE edge.from_id IN {_LISTED} UNION {_EDGE} WHERE edge.to_id IN {_LISTED} "
+        f"{_EDGE} WHERE edge.from_id IN {LISTED} UNION {_EDGE} WHERE edge.to_id IN {LISTED} "
         "ORDER BY 1",
         (listed, listed),
     )
@@ -114,7 +114,7 @@ def edges_at(db: Database, ids: Iterable[str]) -> list[Edge]:
 
 def edges_of(db: Database, ids: Iterable[str]) -> list[Edge]:
     """Return edges by their own ids."""
-    rows = db.rows(f"{_EDGE} WHERE edge.record_id IN {_LISTED}", (json.dumps(list(ids)),))
+    rows = db.rows(f"{_EDGE} WHERE edge.record_id IN {LISTED}", (json.dumps(list(ids)),))
     return [Edge(*row) for row in rows]
 
 
@@ -129,7 +129,7 @@ def facts(db: Database, ids: Iterable[str]) -> dict[str, str]:
     rows = db.rows(
         "SELECT record.id, group_concat(passage.text, char(10)) FROM record "
         "JOIN passage ON passage.record = record.key "
-        f"WHERE record.kind = 'relationship' AND record.id IN {_LISTED} GROUP BY record.key",
+        f"WHERE record.kind = 'relationship' AND record.id IN {LISTED} GROUP BY record.key",
         (json.dumps(list(ids)),),
     )
     return dict(rows)
@@ -138,7 +138,7 @@ def facts(db: Database, ids: Iterable[str]) -> dict[str, str]:
 def revisions_of(db: Database, ids: Iterable[str]) -> dict[str, int]:
     """Return the standing revisions of records, by id."""
     rows = db.rows(
-        f"SELECT id, max(revision) FROM record WHERE id IN {_LISTED} GROUP BY id",
+        f"SELECT id, max(revision) FROM record WHERE id IN {LISTED} GROUP BY id",
         (json.dumps(list(ids)),),
     )
     return dict(rows)
@@ -173,7 +173,7 @@ def common_terms(db: Database, partition: str, least: int) -> list[tuple[str, in
 def term_pages(db: Database, partition: str, terms: Collection[str]) -> dict[str, int]:
     """Return in how many pages of a partition each of some terms stands."""
     rows = db.rows(
-        f"SELECT term, pages FROM counted_term WHERE partition = ? AND term IN {_LISTED}",
+        f"SELECT term, pages FROM counted_term WHERE partition = ? AND term IN {LISTED}",
         (partition, json.dumps(sorted(terms))),
     )
     return dict(rows)
@@ -181,7 +181,7 @@ def term_pages(db: Database, partition: str, terms: Collection[str]) -> dict[str
 
 def owner(db: Database, partition: str, term: str) -> Node | None:
     """Return the best connected page of a partition whose undated slug has a term."""
-    found = _nodes(
+    found = select(
         db,
         "page.record_id IN (SELECT record_id FROM counted_name WHERE partition = ? AND term = ?) "
         "ORDER BY page.degree DESC, page.slug LIMIT 1",
@@ -206,7 +206,7 @@ def remember(db: Database, partition: str, value: Any) -> None:
 
 def with_term(db: Database, partition: str, term: str, limit: int) -> list[Node]:
     """Return pages of a partition in whose slug or gist a term stands, the best connected first."""
-    return _nodes(
+    return select(
         db,
         "page.partition = ? AND EXISTS (SELECT 1 FROM json_each(page.terms) WHERE value = ?) "
         "ORDER BY page.degree DESC, page.slug LIMIT ?",
@@ -214,8 +214,9 @@ def with_term(db: Database, partition: str, term: str, limit: int) -> list[Node]
     )
 
 
-def _nodes(db: Database, condition: str, values: tuple[Any, ...]) -> list[Node]:
-    return [_node(row) for row in db.rows(f"{_NODE} WHERE {_SHOWN} AND {condition}", values)]
+def select(db: Database, condition: str, values: tuple[Any, ...]) -> list[Node]:
+    """Return the pages, of those that are shown, for which a condition on `page` holds."""
+    return [_node(row) for row in db.rows(f"{_NODE} WHERE {SHOWN} AND {condition}", values)]
 
 
 def _node(row: tuple[Any, ...]) -> Node:

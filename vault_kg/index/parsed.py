@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 
 from vault_kg.index import fts
 from vault_kg.index.fts import Entry
-from vault_kg.records import ids, model, names
+from vault_kg.records import ids, merge_markers, model, names
 from vault_kg.records.blocks import Layout, read_layout
 from vault_kg.records.frontmatter import Document, FrontMatterError, Value, parse
 from vault_kg.records.link_targets import link_names, names_of
@@ -66,15 +66,18 @@ def parse_file(path: str, content: bytes) -> Parsed:
     try:
         document = parse(content)
     except FrontMatterError as error:
-        problem = Problem(
-            "broken_front_matter",
-            error.reason,
-            error.line,
-            f"mend the lines between the --- fences; {_LEFT_AS_IT_WAS}",
-        )
+        in_git = error.reason == merge_markers.REASON
+        how = merge_markers.HINT if in_git else "mend the lines between the --- fences"
+        said = (error.reason, error.line, f"{how}; {_LEFT_AS_IT_WAS}")
+        problem = Problem("broken_front_matter", *said)
         if b"knowledge-record-" in content:
             return Parsed(path, BROKEN, stem(path), problems=(problem,), marks_record=True)
         return replace(_note(path, _as_plain_text(content)), problems=(problem,))
+    if not document.has_front_matter and b"knowledge-record-" in content:
+        line = merge_markers.line_in(document.body)
+        if line == 1:
+            problem = Problem("broken_front_matter", merge_markers.REASON, 1, merge_markers.HINT)
+            return Parsed(path, BROKEN, stem(path), problems=(problem,), marks_record=True)
     return _record(path, document) if model.is_record(document) else _note(path, document)
 
 
@@ -168,6 +171,7 @@ def _note(path: str, document: Document) -> Parsed:
         NOTE,
         title,
         document=document,
+        problems=tuple(model.conflict_in(document, "warning")),
         names=_names(path, title, aliases, ids.note_id(path)),
         tags=_tags(_texts(document.fields.get("tags")), pointed),
         links=tuple(pointed.links),

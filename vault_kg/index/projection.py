@@ -14,14 +14,13 @@ from datetime import UTC, datetime
 from typing import Any, NamedTuple
 
 from vault_kg.index import fts
-from vault_kg.index.catalog import PARSE, WALK, standing
+from vault_kg.index.catalog import PARSE, WALK, Standing, standings
 from vault_kg.index.parsed import NOTE, RECORD, SOURCE, Looked, Parsed, partition_of
 from vault_kg.records import ids, names
 from vault_kg.records.model import Problem, Record
 from vault_kg.state.database import Database
 from vault_kg.store.sources import Source
 
-_CHUNK = 500
 _HANGING = ("name", "tag", "edge", "stated", "citation", "link", "link_name")
 _COLUMNS = (
     "key, path, id, kind, partition, type, title, title_key, summary, revision, hash, lifecycle, "
@@ -78,15 +77,8 @@ def remove(db: Database, paths: Sequence[str]) -> set[str]:
 
 def _rows_at(db: Database, paths: Sequence[str]) -> dict[str, tuple[int, str]]:
     """Return key and id of the rows that stand for some paths."""
-    found: dict[str, tuple[int, str]] = {}
-    for start in range(0, len(paths), _CHUNK):
-        part = paths[start : start + _CHUNK]
-        marks = ",".join("?" * len(part))
-        for path, key, record_id in db.rows(
-            f"SELECT path, key, id FROM record WHERE path IN ({marks})", part
-        ):
-            found[path] = (key, record_id)
-    return found
+    rows = db.among("SELECT path, key, id FROM record WHERE path IN ({})", paths)
+    return {path: (key, record_id) for path, key, record_id in rows}
 
 
 def _keyed(
@@ -140,11 +132,13 @@ def _put_sources(db: Database, files: Iterable[Looked]) -> None:
 
 
 def _put_records(db: Database, keyed: Sequence[_Keyed]) -> None:
+    records = [(key, f.parsed.record) for key, f in keyed if f.parsed.record is not None]
+    known = standings(db, [record for _, record in records])
+    stands = {key: each for (key, _), each in zip(records, known, strict=True)}
     db.executemany(
         f"INSERT OR REPLACE INTO record ({_COLUMNS}) VALUES (?{',?' * _COLUMNS.count(',')})",
-        [_row(db, key, file) for key, file in keyed],
+        [_row(key, file, stands.get(key)) for key, file in keyed],
     )
-    records = [(key, f.parsed.record) for key, f in keyed if f.parsed.record is not None]
     db.executemany(
         "INSERT OR IGNORE INTO edge VALUES (?,?,?)",
         ((key, ref.via, ref.target) for key, record in records for ref in record.references()),
@@ -225,16 +219,17 @@ def _finding(path: str, ordinal: int, problem: Problem) -> _Row:
     )  # fmt: skip
 
 
-def _row(db: Database, key: int, file: Looked) -> _Row:
+def _row(key: int, file: Looked, stands: Standing | None) -> _Row:
     record, source = file.parsed.record, file.parsed.source
     if source is not None:
         return _source_row(key, file, source)
-    return _note_row(key, file) if record is None else _record_row(db, key, file, record)
+    if record is None or stands is None:
+        return _note_row(key, file)
+    return _record_row(key, file, record, stands)
 
 
-def _record_row(db: Database, key: int, file: Looked, record: Record) -> _Row:
+def _record_row(key: int, file: Looked, record: Record, stands: Standing) -> _Row:
     parsed = file.parsed
-    stands = standing(db, record)
     valid = not any(problem.severity == "error" for problem in parsed.problems)
     return (
         key, parsed.path, record.id, record.kind, partition_of(parsed.path), record.type,

@@ -9,18 +9,11 @@ from __future__ import annotations
 import re
 import unicodedata
 from dataclasses import dataclass, field
-from functools import lru_cache
-from typing import TYPE_CHECKING, Final, Literal, NamedTuple
+from typing import TYPE_CHECKING, Final, Literal
 
-from vault_kg.index import half_words
-from vault_kg.records.words import (
-    SPACELESS_RUN,
-    WORD,
-    accented_words,
-    bigrams,
-    fold,
-    written_spans,
-)
+from vault_kg.index.needles import TRAILING, Needle, half_typed, needles, strict_needles
+from vault_kg.index.stopwords import is_stopword
+from vault_kg.records.words import SPACELESS_RUN
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
@@ -28,21 +21,8 @@ if TYPE_CHECKING:
 MAX_NEEDLES: Final = 64
 """The most alternatives that one expression looks for; of a pasted text the longest words."""
 
-MAX_PHRASE: Final = 32
 MAX_PHRASES: Final = 16
 MAX_EXCLUDED: Final = 16
-FILTERS: Final = ("tag", "type")
-
-STOPWORDS: Final = frozenset(
-    """
-    a about am an and are aren't as at be been being but by can't couldn't did didn't do does
-    doesn't doing don't for from had hadn't has hasn't have haven't having he her his how i if in is
-    isn't it it's its me my of on or our she shouldn't so than that that's the their them then these
-    they this those to us was wasn't we were weren't what what's when where which who whom whose why
-    with won't wouldn't you your
-    """.split()
-)
-"""English words that say nothing of what is looked for; they count where nothing else was asked."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,20 +40,8 @@ class Query:
     @property
     def telling_terms(self) -> tuple[str, ...]:
         """The terms without stop words, unless there is nothing else."""
-        telling = tuple(term for term in self.terms if not _is_stopword(term))
+        telling = tuple(term for term in self.terms if not is_stopword(term))
         return telling if telling or self.phrases else self.terms
-
-
-def _is_stopword(term: str) -> bool:
-    return fold(term).replace("’", "'") in STOPWORDS
-
-
-class Needle(NamedTuple):
-    """Index tokens that stand side by side where a term matches, and what they are shown as."""
-
-    label: str
-    tokens: tuple[str, ...]
-    prefix: bool = False
 
 
 _PIECE: Final = re.compile(
@@ -84,9 +52,6 @@ _PIECE: Final = re.compile(
 _CURLY: Final = str.maketrans("“”„‟＂", '"""""')
 _TYPED: Final = re.compile(r"[^\s\"()\[\]{}<>|,;!?*=^`“”„«»‹›…、。，；！？（）「」『』【】]+")
 _LEADING: Final = ".-_$@#~/"
-_TRAILING: Final = "+#%$_"
-_COMPOUND: Final = re.compile(r"\w[\w.]*(?:[-/][\w.]+)+")
-_ELIDED: Final = re.compile(r"\w{1,2}['’](?=\w{2})")
 _POSSESSIVE: Final = re.compile(r"['’][sS]?$")
 
 
@@ -187,88 +152,7 @@ def term_needles(query: Query) -> list[list[Needle]]:
 
 
 def _needles_of(query: Query, term: str) -> tuple[Needle, ...]:
-    found = needles(term)
-    if term != query.half:
-        return found
-    folded = fold(term)
-    more = half_words.tokens(folded, _written(folded))
-    return tuple(dict.fromkeys((*found, *(Needle(term, (t,), begins) for t, begins in more))))
-
-
-@lru_cache(maxsize=1024)
-def needles(term: str) -> tuple[Needle, ...]:
-    """Return the alternatives by which a term is found, the closest to what was typed first."""
-    folded = fold(term)
-    runs = SPACELESS_RUN.findall(folded)
-    words = tuple(WORD.findall(SPACELESS_RUN.sub(" ", folded)))
-    found = [Needle(term, (token,), _open_ended(folded)) for token in _written(folded)]
-    found += [Needle(term, (word,)) for word in accented_words(term)]
-    if words and not (found and _says_little(folded, words)):
-        found.append(Needle(term, words[:MAX_PHRASE]))
-    if _ELIDED.match(term) and len(words) > 1:
-        found.append(Needle(term, words[1 : MAX_PHRASE + 1]))
-    if _COMPOUND.fullmatch(folded):
-        parts = (word for word in words if len(word) > 2 and not _is_stopword(word))
-        found += [Needle(word, (word,)) for word in parts if word.isalpha()]
-    for run in runs:
-        found += _run_needles(term if run == folded else run, run)
-    return tuple(dict.fromkeys(found))
-
-
-def strict_needles(term: str) -> list[Needle]:
-    """Return what must all be found where a phrase, or an excluded word, stands as typed."""
-    folded = fold(term)
-    words = tuple(WORD.findall(SPACELESS_RUN.sub(" ", folded)))
-    found = [Needle(term, (token,), _open_ended(folded)) for token in _written(folded)]
-    if words and not (found and _says_little(folded, words)):
-        found = [Needle(term, words[:MAX_PHRASE])]
-    runs = dict.fromkeys(SPACELESS_RUN.findall(folded))
-    return found + [_run_needles(term, run)[0] for run in runs][:MAX_PHRASE]
-
-
-def _run_needles(label: str, run: str) -> list[Needle]:
-    """Return how a spaceless run is found: whole, and by parts long enough to be words."""
-    if len(run) == 1:
-        token = bigrams(run)[0]
-        return [Needle(label, (token,), prefix=token == run)]
-    grams = bigrams(run)[:-1]
-    size = 1 if _is_cjk(run) else 3
-    parts = [
-        Needle(run[i : i + size + 1], tuple(grams[i : i + size]))
-        for i in range(len(grams) - size + 1)
-    ]
-    telling = [part for part in parts if not _HIRAGANA.fullmatch(part.label)]
-    return [
-        Needle(label, tuple(grams[:MAX_PHRASE])),
-        *((telling or parts) if len(grams) > size else ()),
-    ]
-
-
-_HIRAGANA: Final = re.compile("[\u3041-\u309f]+")
-_SOUTH_EAST_ASIAN: Final = re.compile(
-    "[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u1950-\u1aaf\ua980-\uaa7f]"
-)
-
-
-def _is_cjk(run: str) -> bool:
-    """Whether two characters make a word; in Thai, Lao, Khmer and Myanmar four letters do."""
-    return _SOUTH_EAST_ASIAN.match(run) is None
-
-
-def _written(folded: str) -> list[str]:
-    """Return the token of a term that is one word held together by symbols."""
-    spans = list(written_spans(folded))[:1]
-    return [token for token, start, end in spans if end - start == len(folded)]
-
-
-def _open_ended(folded: str) -> bool:
-    """Whether `C++` should find `C++17`: what follows a symbol at the end is another word."""
-    return not folded[-1:].isalnum()
-
-
-def _says_little(folded: str, words: tuple[str, ...]) -> bool:
-    """Whether the letters alone, as those of `C++`, are no word to look for."""
-    return len(words) == 1 and len(words[0]) <= 2 and folded[-1:] in _TRAILING
+    return half_typed(term) if term == query.half else needles(term)
 
 
 def _typed_words(chunk: str) -> Iterator[str]:
@@ -283,7 +167,7 @@ def _trim(typed: str) -> str:
     start, end = 0, len(typed)
     while start < end and _is_mark(typed[start]) and typed[start] not in _LEADING:
         start += 1
-    while end > start and _is_mark(typed[end - 1]) and typed[end - 1] not in _TRAILING:
+    while end > start and _is_mark(typed[end - 1]) and typed[end - 1] not in TRAILING:
         end -= 1
     return _POSSESSIVE.sub("", typed[start:end])
 

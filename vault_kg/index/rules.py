@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from vault_kg.errors import UnsafePath
 from vault_kg.index import catalog, identity, successors, validate
-from vault_kg.index.catalog import Standing
+from vault_kg.index.catalog import Judgement, Standing
 from vault_kg.index.ontologies import Ontologies
 from vault_kg.index.parsed import RECORD, Parsed, parse_file, partition_of
 from vault_kg.index.validate import World
@@ -17,7 +17,6 @@ from vault_kg.store import files
 from vault_kg.store.vault import Vault
 
 EVIDENCE_CODES = ("unknown_source", "invalid_lines", "quote_not_found")
-_CHUNK = 500
 
 Before = dict[str, tuple[str, str | None]]
 """What stood at a path: kind and type by id; a source has the kind `source`."""
@@ -39,17 +38,14 @@ class Rules:
     def before(self, paths: Sequence[str]) -> dict[str, Before]:
         """Return what stands at some paths before they are projected."""
         known: dict[str, Before] = {path: {} for path in paths}
-        for start in range(0, len(paths), _CHUNK):
-            part = paths[start : start + _CHUNK]
-            marks = ",".join("?" * len(part))
-            for path, record_id, kind, of_type in self._db.rows(
-                f"SELECT path, id, kind, type FROM record WHERE path IN ({marks})", part
-            ):
-                known[path][record_id] = (kind, of_type)
-            for path, source_id in self._db.rows(
-                f"SELECT descriptor, id FROM source WHERE descriptor IN ({marks})", part
-            ):
-                known[path][source_id] = ("source", None)
+        for path, record_id, kind, of_type in self._db.among(
+            "SELECT path, id, kind, type FROM record WHERE path IN ({})", paths
+        ):
+            known[path][record_id] = (kind, of_type)
+        for path, source_id in self._db.among(
+            "SELECT descriptor, id FROM source WHERE descriptor IN ({})", paths
+        ):
+            known[path][source_id] = ("source", None)
         return known
 
     def changed(self, parsed: Parsed, before: Before) -> None:
@@ -80,9 +76,12 @@ class Rules:
             parsed = self._parse(path)
             if parsed is not None:
                 self._changed[path] = parsed
-        for path, parsed in self._changed.items():
-            self._judge(path, parsed)
-        return {p.record.id for p in self._changed.values() if p.record is not None}
+        files = list(self._changed.values())
+        records = [file.record for file in files if file.record is not None]
+        stands = catalog.standings(self._db, records)
+        judged = [self._judge(*one) for one in zip(files, records, stands, strict=True)]
+        catalog.put_judgements(self._db, judged)
+        return {record.id for record in records}
 
     def _compare(self, before: Before, after: Before) -> None:
         for record_id in before.keys() | after.keys():
@@ -95,21 +94,15 @@ class Rules:
             else:
                 self._moved.add(record_id)
 
-    def _judge(self, path: str, parsed: Parsed) -> None:
-        record = parsed.record
-        assert record is not None
+    def _judge(self, parsed: Parsed, record: Record, stands: Standing) -> Judgement:
         lines = parsed.document.lines if parsed.document else {}
-        found = validate.check(record, self._world(partition_of(path)), lines.get)
-        stands = catalog.standing(self._db, record)
+        found = validate.check(record, self._world(partition_of(parsed.path)), lines.get)
         if stands.lifecycle in ("superseded", "withdrawn"):
             # History may cite what was removed since; nothing is to be mended there.
             found = [problem for problem in found if problem.code not in EVIDENCE_CODES]
-        catalog.put_findings(self._db, path, catalog.RULES, found)
-        catalog.put_findings(
-            self._db, path, catalog.STATE, _state_problems(self._db, record, stands, lines)
-        )
         errors = any(p.severity == "error" for p in (*parsed.problems, *found))
-        catalog.set_valid(self._db, path, not errors)
+        stated = _state_problems(self._db, record, stands, lines)
+        return Judgement(parsed.path, not errors, found, stated)
 
     def _world(self, partition: str) -> World:
         world = self._worlds.get(partition)
@@ -119,20 +112,18 @@ class Rules:
         return world
 
     def _dependents(self) -> set[str]:
-        paths: set[str] = set()
-        ordered = self._named_by_others()
-        for start in range(0, len(ordered), _CHUNK):
-            part = ordered[start : start + _CHUNK]
-            paths |= _paths(
-                self._db,
-                "SELECT DISTINCT record.path FROM edge JOIN record USING (key) "
-                f"WHERE edge.target IN ({','.join('?' * len(part))})",
-                part,
-            )
         if self._all:
             return _paths(
                 self._db, "SELECT path FROM record WHERE kind NOT IN ('note', 'source')", []
             )
+        paths = {
+            path
+            for (path,) in self._db.among(
+                "SELECT DISTINCT record.path FROM edge JOIN record USING (key) "
+                "WHERE edge.target IN ({})",
+                self._named_by_others(),
+            )
+        }
         for source in self._lost:
             paths |= _paths(
                 self._db,
@@ -166,7 +157,7 @@ class Rules:
         parsed = parse_file(path, content) if content is not None else None
         if parsed is None or parsed.record is None:
             return None
-        return identity.as_known(self._db, path, parsed)
+        return identity.as_known(self._db, parsed, revisions.head_at_path(self._db, path))
 
 
 def _paths(db: Database, sql: str, parameters: list[str] | tuple[str, ...]) -> set[str]:

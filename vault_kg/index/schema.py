@@ -6,12 +6,12 @@ every vault is then re-indexed on its next use, and nobody has to know a `--forc
 
 from __future__ import annotations
 
-from vault_kg.index import counters, fts
+from vault_kg.index import counters, coverage, fts, retained, row_log
 from vault_kg.records.passages import PASSAGE_RULES_VERSION
 from vault_kg.state import settings
 from vault_kg.state.database import Database
 
-VERSION = f"4/{counters.VERSION}/{fts.VERSION}/{PASSAGE_RULES_VERSION}"
+VERSION = f"5/{counters.VERSION}/{fts.VERSION}/{PASSAGE_RULES_VERSION}"
 _SETTING = "index_version"
 
 # One row a Markdown file, record or note, and one a source whose text is searched. `key` is what
@@ -175,6 +175,7 @@ _TABLES = {
         CREATE INDEX passage_hash ON passage (hash);
     """,
     **counters.TABLES,
+    "retained": retained.TABLE,
 }
 
 
@@ -202,7 +203,7 @@ def ensure(db: Database, version: str) -> bool:
         Whether the tables were made anew, so that the vault has to be scanned.
     """
     if settings.get(db, _SETTING) == version:
-        _ensure_indexes(db)
+        _ensure_faster(db)
         return False
     with db.write():
         if settings.get(db, _SETTING) == version:
@@ -211,9 +212,16 @@ def ensure(db: Database, version: str) -> bool:
         for script in _TABLES.values():
             db.execute(script)
         fts.create(db)
-        _ensure_indexes(db)
+        _ensure_faster(db)
         settings.put(db, _SETTING, version)
     return True
+
+
+def _ensure_faster(db: Database) -> None:
+    """Make what only makes reading faster, where it is lacking."""
+    _ensure_indexes(db)
+    row_log.ensure(db)
+    coverage.ensure(db)
 
 
 def _ensure_indexes(db: Database) -> None:
@@ -237,4 +245,6 @@ def drop(db: Database) -> None:
         for name in _TABLES:
             db.execute(f"DROP TABLE IF EXISTS {name}")
         db.execute("DROP TABLE IF EXISTS passage_fts")
+        row_log.drop(db)
+        coverage.drop(db)
         db.execute("DELETE FROM store WHERE name IN (?, 'scanned_at', 'listing')", (_SETTING,))

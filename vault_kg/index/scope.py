@@ -1,8 +1,8 @@
-"""Which passages a filter lets through, as arrays that are kept while the database stands still.
+"""Which passages a filter lets through, as arrays that follow what is written.
 
 A search looks at every passage that matches, so that filters hold before anything is counted or
 cut. Asking SQLite for the record of each of them costs more than finding them; a look into an array
-costs next to nothing.
+costs next to nothing. After a write only the records that it changed are asked for again.
 """
 
 from __future__ import annotations
@@ -11,17 +11,21 @@ from collections import OrderedDict
 from dataclasses import dataclass, field
 from itertools import chain
 from typing import TYPE_CHECKING, Any
+from weakref import WeakKeyDictionary
 
 import numpy as np
 
-from vault_kg.index.eligibility import FOREVER
-from vault_kg.index.kept import Kept
+from vault_kg.index import chosen, row_log
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
+    import apsw
+
+    from vault_kg.index.chosen import Chosen
     from vault_kg.index.listing import Filter
-    from vault_kg.state.database import Database
+    from vault_kg.index.row_log import Mark
+    from vault_kg.state.database import Database, Row
 
     Ints = np.ndarray[Any, np.dtype[np.int64]]
     Flags = np.ndarray[Any, np.dtype[np.bool_]]
@@ -63,30 +67,39 @@ class Scope:
         return self.passages[self.wanted & np.isin(self.records, records)]
 
 
-@dataclass
+@dataclass(frozen=True)
 class _Whole:
-    """Every passage, and the scopes that were asked for with the times between which they hold."""
+    """Every passage by rising key, and the record of each."""
 
+    seen: Mark
     passages: Ints
     records: Ints
-    scopes: OrderedDict[tuple[object, ...], tuple[str, str, Scope]] = field(
-        default_factory=OrderedDict
-    )
+
+
+@dataclass
+class _Known:
+    """What a connection knows: every passage, and what filters let through that were asked for."""
+
+    whole: _Whole
+    chosen: OrderedDict[tuple[object, ...], Chosen] = field(default_factory=OrderedDict)
+    scopes: dict[tuple[object, ...], tuple[Ints, Scope]] = field(default_factory=dict)
+    """Those of them that are worked out for these passages, with their records."""
+
+
+_known: WeakKeyDictionary[apsw.Connection, _Known] = WeakKeyDictionary()
 
 
 def of(db: Database, wanted: Filter) -> Scope:
     """Return the scope of a filter."""
-    whole = _whole.get(db)
-    condition, values = wanted.condition()
-    name = (condition, *sorted((key, value) for key, value in values.items() if key != "now"))
-    known = whole.scopes.get(name)
-    if known is None or not known[0] <= wanted.now < known[1]:
-        until, scope = _work_out(db, whole, wanted.now, condition, values)
-        known = whole.scopes[name] = (wanted.now, until, scope)
-        if len(whole.scopes) > MAX_SCOPES:
-            whole.scopes.popitem(last=False)
-    whole.scopes.move_to_end(name)
-    return known[2]
+    with db.snapshot():
+        end = row_log.mark(db)
+        known = _known.get(db.connection)
+        if known is None:
+            known = _known[db.connection] = _Known(_every_passage(db, end))
+        if known.whole.seen != end:
+            known.whole = _followed(db, known.whole, end)
+            known.scopes.clear()
+        return _scope(db, known, wanted, end)
 
 
 def integers(numbers: Iterable[int]) -> Ints:
@@ -94,21 +107,50 @@ def integers(numbers: Iterable[int]) -> Ints:
     return np.fromiter(numbers, np.int64)
 
 
-def _work_out(
-    db: Database, whole: _Whole, now: str, condition: str, values: dict[str, Any]
-) -> tuple[str, Scope]:
-    """Return a scope, and the time at which a record in it may stop being eligible."""
-    rows = db.rows(f"SELECT key, eligible_until FROM record WHERE {condition}", values)
-    until = min((end for _, end in rows if end is not None and end > now), default=FOREVER)
-    wanted = np.isin(whole.records, integers(key for key, _ in rows))
-    return until, Scope(whole.passages, whole.records, wanted, int(np.count_nonzero(wanted)))
+def _scope(db: Database, known: _Known, wanted: Filter, end: Mark) -> Scope:
+    name = chosen.name(wanted)
+    now = known.chosen[name] = chosen.of(db, wanted, known.chosen.get(name), end)
+    known.chosen.move_to_end(name)
+    if len(known.chosen) > MAX_SCOPES:
+        dropped, _ = known.chosen.popitem(last=False)
+        known.scopes.pop(dropped, None)
+    of_records, scope = known.scopes.get(name, (None, None))
+    if scope is None or of_records is not now.records:
+        scope = _flagged(known.whole, now.records)
+        known.scopes[name] = now.records, scope
+    return scope
 
 
-def _every_passage(db: Database) -> _Whole:
-    rows = db.rows("SELECT key, record FROM passage")
+def _flagged(whole: _Whole, records: Ints) -> Scope:
+    wanted = np.isin(whole.records, records)
+    return Scope(whole.passages, whole.records, wanted, int(np.count_nonzero(wanted)))
+
+
+def _followed(db: Database, whole: _Whole, end: Mark) -> _Whole:
+    """Return every passage: those of changed records are asked for again."""
+    changed = row_log.since(db, whole.seen)
+    if changed is None:
+        return _every_passage(db, end)
+    passages, records = _pairs(
+        db.among("SELECT key, record FROM passage WHERE record IN ({})", changed.records)
+    )
+    stay = ~np.isin(whole.records, integers(changed.records))
+    return _ordered(
+        end,
+        np.concatenate((whole.passages[stay], passages)),
+        np.concatenate((whole.records[stay], records)),
+    )
+
+
+def _every_passage(db: Database, end: Mark) -> _Whole:
+    return _ordered(end, *_pairs(db.rows("SELECT key, record FROM passage")))
+
+
+def _pairs(rows: list[Row]) -> tuple[Ints, Ints]:
     pairs = integers(chain.from_iterable(rows)).reshape(-1, 2)
-    pairs = pairs[np.argsort(pairs[:, 0], kind="stable")]
-    return _Whole(pairs[:, 0].copy(), pairs[:, 1].copy())
+    return pairs[:, 0], pairs[:, 1]
 
 
-_whole = Kept(_every_passage)
+def _ordered(seen: Mark, passages: Ints, records: Ints) -> _Whole:
+    order = np.argsort(passages, kind="stable")
+    return _Whole(seen, passages[order], records[order])

@@ -10,23 +10,23 @@ query, and the two are added with weights chosen on one part of LoCoMo and repor
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Any, Final, Literal
 
 import numpy as np
 
-from vault_kg.index import catalog, listing, scope, scoring
+from vault_kg.index import listing, scope, scoring
 from vault_kg.index.query import to_exclusion
+from vault_kg.index.ranked import Ranked
 from vault_kg.index.scope import integers
-from vault_kg.index.snippets import CLOSENESS_BONUS, Snippet, closeness, explain
+from vault_kg.index.shown import passages
+from vault_kg.index.snippets import CLOSENESS_BONUS, closeness
 
 if TYPE_CHECKING:
-    from vault_kg.index.catalog import Row
     from vault_kg.index.listing import Filter
     from vault_kg.index.nearest import Compared, Similar
     from vault_kg.index.query import Query
-    from vault_kg.index.scope import Flags, Ints, Scope
+    from vault_kg.index.scope import Ints, Scope
     from vault_kg.state.database import Database
 
     Floats = np.ndarray[Any, np.dtype[np.float64]]
@@ -52,75 +52,6 @@ DEPTH: Final = 200
 
 MAX_COMPARED: Final = 5_000
 """Where the answers at the head have more passages, only those that are shown are compared."""
-
-
-class Hit(NamedTuple):
-    """One passage that answers a query, and why."""
-
-    passage: int
-    record: int
-    score: float
-    bm25: float | None
-    similarity: float | None
-    named: bool
-
-
-@dataclass(frozen=True)
-class Shown:
-    """A hit as it is given to a reader."""
-
-    row: Row
-    hit: Hit
-    heading: str
-    start_line: int
-    end_line: int
-    snippet: Snippet
-    matched: Sequence[str]
-    text: str
-
-
-@dataclass
-class Ranked:
-    """What answers a query: records, or passages where those are asked for."""
-
-    total: int
-    """How many answers there are."""
-    units: Ints
-    """The key of each answer that can be among the first, as many as were asked for."""
-    records: Ints
-    passages: Ints
-    """The passage of it that is shown."""
-    words: Floats
-    """Its score by words, 0 where they do not occur."""
-    bm25: Floats
-    """That of the passage shown, NaN where the words do not occur."""
-    similarity: Floats
-    """That of its nearest passage, NaN where it is not known."""
-    named: Flags
-    scores: Floats
-    depth: int
-    """So many answers are in their order; those below may not be here."""
-
-    def page(self, db: Database, start: int, limit: int) -> list[Hit]:
-        """Return a part of the answers in order; equal ones go by id, path and place."""
-        if start >= self.total:
-            return []
-        assert start + limit <= self.depth or len(self.units) == self.total, "asked for too few"
-        falling = -np.round(self.scores, 9)
-        order = np.argsort(falling, kind="stable")
-        end = min(start + limit, len(self.units))
-        first = int(np.searchsorted(falling[order], falling[order[start]], "left"))
-        last = int(np.searchsorted(falling[order], falling[order[end - 1]], "right"))
-        tied = order[first:last].tolist()
-        names = _names(db, {int(self.records[n]) for n in tied})
-        tied.sort(key=lambda n: (falling[n], names[int(self.records[n])], int(self.passages[n])))
-        return [self._hit(n) for n in tied[start - first : end - first]]
-
-    def _hit(self, n: int) -> Hit:
-        return Hit(
-            int(self.passages[n]), int(self.records[n]), float(self.scores[n]),
-            _known(self.bm25[n]), _known(self.similarity[n]), bool(self.named[n]),
-        )  # fmt: skip
 
 
 def rank(
@@ -163,24 +94,6 @@ def rank(
         _raise_exact(db, found, query)
         _fuse(found, weight)
     return found
-
-
-def show(db: Database, query: Query, hits: Sequence[Hit]) -> list[Shown]:
-    """Return hits with their records, lines and snippets."""
-    if not hits:
-        return []
-    rows = catalog.by_key(db, [hit.record for hit in hits])
-    passages = _passages(db, [hit.passage for hit in hits])
-    aliases = _aliases(db, rows)
-    shown = []
-    for hit in hits:
-        heading, start, end, text = passages[hit.passage]
-        row = rows[hit.record]
-        named = "\n".join((row.title, *aliases.get(hit.record, ()), heading))
-        cut, matched = explain(text, named, query)
-        matched = matched if hit.bm25 is not None else []
-        shown.append(Shown(row, hit, heading, start, end, cut, matched, text))
-    return shown
 
 
 def _without_excluded(db: Database, query: Query, allowed: Scope) -> Scope:
@@ -299,7 +212,7 @@ def _relative(scores: Floats, least: float = 0.0) -> Floats:
 def _raise_exact(db: Database, found: Ranked, query: Query) -> None:
     """Raise the answers at the head in which the words stand as they were typed."""
     head = highest(np.where(found.words > 0, found.scores, 0.0), HEAD).tolist()
-    texts = _passages(db, [int(found.passages[n]) for n in head])
+    texts = passages(db, [int(found.passages[n]) for n in head])
     titles = _titles(db, [int(found.records[n]) for n in head])
     for n in head:
         heading, _, _, text = texts[int(found.passages[n])]
@@ -320,46 +233,16 @@ def highest(values: Floats, count: int) -> Ints:
     return chosen if len(chosen) <= 2 * count else np.flatnonzero(values > least)
 
 
-def _known(value: float) -> float | None:
-    return None if np.isnan(value) else float(value)
-
-
 def _any_known(values: Floats) -> bool:
     return not np.isnan(values).all()
 
 
-def _names(db: Database, keys: set[int]) -> dict[int, tuple[str, str]]:
-    rows = db.rows(f"SELECT key, id, path FROM record WHERE key IN ({_marks(keys)})")
-    return {key: (record_id, path) for key, record_id, path in rows}
-
-
-def _titles(db: Database, keys: Iterable[int]) -> dict[int, str]:
-    return dict(db.rows(f"SELECT key, title FROM record WHERE key IN ({_marks(keys)})"))
-
-
-def _aliases(db: Database, keys: Iterable[int]) -> dict[int, list[str]]:
-    found: dict[int, list[str]] = {}
-    for key, name in db.rows(
-        f"SELECT key, name FROM name WHERE key IN ({_marks(keys)}) AND source = 'alias'"
-    ):
-        found.setdefault(key, []).append(name)
-    return found
+def _titles(db: Database, keys: list[int]) -> dict[int, str]:
+    return dict(db.among("SELECT key, title FROM record WHERE key IN ({})", keys))
 
 
 def _first_passages(db: Database, keys: list[int]) -> list[tuple[int, int]]:
     """Return (passage, record) of the first passage of each record."""
-    return db.rows(
-        f"SELECT min(key), record FROM passage WHERE record IN ({_marks(keys)}) GROUP BY record"
+    return db.among(
+        "SELECT min(key), record FROM passage WHERE record IN ({}) GROUP BY record", keys
     )
-
-
-def _passages(db: Database, keys: list[int]) -> dict[int, tuple[str, int, int, str]]:
-    rows = db.rows(
-        "SELECT key, heading, start_line, end_line, text FROM passage "
-        f"WHERE key IN ({_marks(keys)})"
-    )
-    return {key: (heading, start, end, text) for key, heading, start, end, text in rows}
-
-
-def _marks(keys: Iterable[int]) -> str:
-    return ",".join(map(str, keys))

@@ -12,7 +12,8 @@ from collections import defaultdict
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from vault_kg.index.fts import stem
-from vault_kg.index.query import Query, strict_needles, term_needles
+from vault_kg.index.needles import strict_needles
+from vault_kg.index.query import Query, term_needles
 from vault_kg.records.words import (
     SPACELESS_RUN,
     WORD,
@@ -23,7 +24,7 @@ from vault_kg.records.words import (
 )
 
 if TYPE_CHECKING:
-    from vault_kg.index.query import Needle
+    from vault_kg.index.needles import Needle
 
 Span = tuple[int, int]
 
@@ -41,35 +42,28 @@ class Snippet(NamedTuple):
     marks: list[Span]
 
 
-def snippet(text: str, query: Query, max_chars: int = MAX_CHARS) -> Snippet:
-    """Return the part of a text where most of a query's words stand together.
-
-    Args:
-        text: the text of a passage.
-        query: what was asked.
-        max_chars: the most characters, `…` at either end among them.
-
-    Returns:
-        the part with white space collapsed, and its marks, which do not overlap; the beginning of
-        the text, without marks, where nothing matches.
-    """
-    line = _one_line(text)
-    return _cut_out(line, _matches(line, query), max_chars)
-
-
-def explain(text: str, names: str, query: Query) -> tuple[Snippet, list[str]]:
+def explain(
+    text: str, names: str, query: Query, max_chars: int = MAX_CHARS
+) -> tuple[Snippet, list[str]]:
     """Return a passage's snippet and the matched terms of all that it is found by, in one pass.
 
     Args:
         text: the text of a passage.
         names: its record's title and aliases and the headings above it, a line each.
         query: what was asked.
+        max_chars: the most characters of the snippet, `…` at either end among them.
+
+    Returns:
+        The part of the text where most of the query's words stand together, with white space
+        collapsed and marks that do not overlap; its beginning, without marks, where nothing
+        matches. And the words and phrases that match, spelled as in the query; of a word that is
+        found in part only (`双向链接` in `双向`, `src/main.rs` in `main`), the part.
     """
     line = _one_line(text)
     found = _matches(line, query)
     matched = {label for label, places in (*found, *_matches(names, query)) if places}
     asked = (*query.phrases, *(one.label for group in term_needles(query) for one in group))
-    return _cut_out(line, found, MAX_CHARS), [
+    return _cut_out(line, found, max_chars), [
         label for label in dict.fromkeys(asked) if label in matched
     ]
 
@@ -86,18 +80,6 @@ def _cut_out(line: str, found: list[tuple[str, list[Span]]], max_chars: int) -> 
     marks = _merged([(s, e) for s, e, _ in spans if s >= start and e <= end])
     shift = len(head) - start
     return Snippet(head + line[start:end] + tail, [(s + shift, e + shift) for s, e in marks])
-
-
-def matched_terms(text: str, query: Query) -> list[str]:
-    """Return those words and phrases of a query that a text holds, spelled as in the query.
-
-    Of a word that is found in part only (`双向链接` in `双向`, `src/main.rs` in `main`), the part.
-
-    Args:
-        text: all that the passage is found by: title, headings and text, a line each.
-        query: what was asked.
-    """
-    return list(dict.fromkeys(label for label, places in _matches(text, query) if places))
 
 
 def closeness(text: str, query: Query) -> float:

@@ -17,14 +17,14 @@ def current(db: Database, record_id: str) -> str | None:
     Returns:
         The id at the end, the id itself where it is active, or None where nothing stands for it.
     """
-    chains = merges.targets(db)
     seen: set[str] = set()
     following: str | None = record_id
     while following is not None and following not in seen:
         seen.add(following)
-        final = merges.resolve(chains, following)
-        if final is None:
+        way = merges.way(db, following)
+        if way is None:
             return None
+        final = way[-1]
         guarded = guards.of(db, final)
         if guards.WITHDRAWN in guarded:
             return None

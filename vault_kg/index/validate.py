@@ -30,7 +30,7 @@ _DECLARE = "declare it in ontology.yaml, or use one that knowledge_ontology list
 _OF_VOCABULARY = ("type", "claim_kind", "fields")
 """The keys whose problems come from the ontology."""
 
-_KEPT_TEXTS = 64
+_KEPT_TEXTS, _KEPT_TYPES = 64, 10_000
 
 LineOf = Callable[[str], int | None]
 
@@ -49,8 +49,8 @@ class World:
     """Whether what stands is judged: a rule that a fault of `ontology.yaml` took away hides none."""
 
     def __post_init__(self) -> None:
-        self._chains = merges.targets(self.vault.database)
         self.source_text = lru_cache(_KEPT_TEXTS)(self._source_text)
+        self._standing_type = lru_cache(_KEPT_TYPES)(self._type_of)
 
     @property
     def database(self) -> Database:
@@ -59,20 +59,22 @@ class World:
 
     def page_type(self, record_id: str) -> str | None:
         """Return the type of the page that a reference means, merges followed; None if unknown."""
-        if made := self.pending.page_type(record_id):
-            return made
-        final = merges.resolve(self._chains, record_id)
-        found = catalog.kind_and_type(self.database, final) if final else None
+        return self.pending.page_type(record_id) or self._standing_type(record_id)
+
+    def _type_of(self, record_id: str) -> str | None:
+        way = merges.way(self.database, record_id)
+        found = catalog.kind_and_type(self.database, way[-1]) if way else None
         return (found[1] or "Entity") if found and found[0] == "page" else None
 
-    def _source_text(self, source_id: str) -> str | None:
+    def _source_text(self, source_id: str) -> tuple[str, bool] | None:
+        """Return what a source says, and whether these are the bytes that were retained."""
         if source_id in self.pending.sources:
-            return self.pending.sources[source_id]
+            return self.pending.sources[source_id], True
         source = catalog.source(self.database, source_id)
         if source is None or not self.sees(source.partition):
             return None
-        content, _ = sources.verify(self.vault.root, source)
-        return (content or b"").decode("utf-8", errors="replace")
+        content, verified = sources.verify(self.vault.root, source)
+        return (content or b"").decode("utf-8", errors="replace"), verified
 
 
 def check(record: Record, world: World, line_of: LineOf = lambda _: None) -> list[Problem]:
@@ -248,13 +250,22 @@ def _instant_problems(key: str, value: str | None) -> Iterator[tuple[str, Proble
 
 def _citation_problems(number: int, citation: Evidence, world: World) -> Iterator[Problem]:
     where = f"evidence {number}"
-    text = world.source_text(citation.source)
-    if text is None:
+    known = world.source_text(citation.source)
+    if known is None:
         yield Problem(
             "unknown_source",
             f"{where}: {citation.source} is not a source of this vault",
             hint="attach the file first with knowledge_attach_file",
         )
+        return
+    text, verified = known
+    if not verified:
+        if not world.standing:
+            yield Problem(
+                "source_changed",
+                f"{where}: the file of {citation.source} is not what was retained, or is gone",
+                hint="`vault-kg diagnostics --section sources` says how to bring it back",
+            )
         return
     span = line_span(citation.lines)
     total = len(text_lines(text)) if citation.lines is not None else 0

@@ -9,6 +9,7 @@ from __future__ import annotations
 from typing import Final, NamedTuple
 
 from vault_kg.errors import Unavailable
+from vault_kg.index import coverage
 from vault_kg.state import settings
 from vault_kg.state.database import Database
 
@@ -70,6 +71,7 @@ def forget_others(db: Database, kept: Model) -> None:
     load_extension(db)
     with db.write():
         for (other,) in others:
+            coverage.forget(db, other)
             db.execute(f"DROP TABLE IF EXISTS passage_vec_{other}")
             db.execute("DELETE FROM vector WHERE model = ?", (other,))
             db.execute("DELETE FROM vector_model WHERE id = ?", (other,))
@@ -90,6 +92,7 @@ def _add(db: Database, fingerprint: str, dimension: int) -> Model:
     made = Model(number, stamp)
     db.execute(f"DROP TABLE IF EXISTS {made.table}")
     db.execute(f"CREATE VIRTUAL TABLE {made.table} USING vec0(vector float[{dimension}])")
+    coverage.begin(db, number)
     return made
 
 

@@ -10,15 +10,13 @@ sentences are about, and hardly what a page is.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from vault_kg.index import matrix, vector_models
-from vault_kg.index.kept import Kept
+from vault_kg.index import coverage, matrix, vector_models
 from vault_kg.index.nearest import Compared
 from vault_kg.index.vector_models import load_extension
 from vault_kg.records.passages import PASSAGE_RULES_VERSION, split_passages
@@ -26,6 +24,7 @@ from vault_kg.state.database import Database
 
 if TYPE_CHECKING:
     from vault_kg.embedding.client import Embedder
+    from vault_kg.index.coverage import Coverage
     from vault_kg.index.listing import Filter
 
     Matrix = np.ndarray[Any, np.dtype[np.float32]]
@@ -40,15 +39,6 @@ _PENDING = """
 """
 
 Progress = Callable[[int, int], None]
-
-
-@dataclass(frozen=True)
-class Coverage:
-    """How many passages have their vectors. Of the `failed` ones a part could not be embedded."""
-
-    ready: int
-    pending: int
-    failed: int
 
 
 class _Pending(NamedTuple):
@@ -74,12 +64,11 @@ class Vectors:
         self._dimension = dimension
         self._folder = folder
         self._fingerprint = f"{fingerprint}/{PASSAGE_RULES_VERSION}/{PART_TOKENS}"
-        self._coverage = Kept(self._count)
         self._register()
 
     def coverage(self) -> Coverage:
         """Count passages by whether they have their vectors."""
-        return self._coverage.get(self._db)
+        return coverage.of(self._db, self._model.number)
 
     def compare(self, query: Matrix) -> Compared:
         """Set a normalised query vector against the vectors of the vault."""
@@ -138,16 +127,6 @@ class Vectors:
         self._model = vector_models.registered(self._db, self._fingerprint, self._dimension)
         self._files = matrix.Files(self._folder, self._model.stamp, self._dimension)
         self._stored: matrix.Stored | None = None
-
-    def _count(self, db: Database) -> Coverage:
-        row = db.row(
-            "SELECT count(*), count(tried.hash), count(CASE WHEN tried.whole THEN 1 END) "
-            "FROM passage LEFT JOIN (SELECT hash, count(*) = count(number) AS whole FROM vector "
-            "WHERE model = ? GROUP BY hash) AS tried ON tried.hash = passage.hash",
-            (self._model.number,),
-        )
-        passages, tried, ready = row or (0, 0, 0)
-        return Coverage(ready, passages - tried, tried - ready)
 
     def _batches(self, wanted: Filter | None) -> Iterator[list[_Pending]]:
         """Yield what has no vector, until a whole round finds nothing."""

@@ -11,7 +11,6 @@ from __future__ import annotations
 import hashlib
 import marshal
 import os
-import re
 import stat
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
@@ -21,8 +20,9 @@ from operator import attrgetter
 from pathlib import Path
 from typing import NamedTuple
 
-from pathspec import GitIgnoreSpec
-
+from vault_kg.index import ignoring
+from vault_kg.index.ignoring import Rule
+from vault_kg.index.ignoring import ignored as ignored
 from vault_kg.records.model import Problem
 from vault_kg.store.files import Stamp
 
@@ -89,17 +89,6 @@ class Listing:
         )
 
 
-@dataclass(frozen=True)
-class _Rule:
-    """One `.gitignore`: the folder it stands in, and its patterns, the last one first."""
-
-    prefix: str
-    patterns: Sequence[tuple[re.Pattern[str], bool]]
-    """Each with whether it excludes what it matches, or takes it back in."""
-    any_pattern: re.Pattern[str]
-    """Matches whatever one of the patterns may match; most paths it does not."""
-
-
 def walk(root: Path, named: Named | None = None) -> Listing:
     """List every file of a vault that the index looks at.
 
@@ -109,7 +98,7 @@ def walk(root: Path, named: Named | None = None) -> Listing:
             index's own choice where None.
     """
     listing = Listing()
-    waiting: list[tuple[str, Sequence[_Rule]]] = [("", ())]
+    waiting: list[tuple[str, Sequence[Rule]]] = [("", ())]
     while waiting:
         prefix, rules = waiting.pop()
         waiting += _list_folder(f"{root}/{prefix}", prefix, rules, listing, named)
@@ -123,21 +112,9 @@ def wanted(path: str) -> bool:
     return not SKIPPED.intersection(folder.split("/")) and named(name, folder + slash)
 
 
-def ignored(root: Path, path: str) -> bool:
-    """Say whether a single path is excluded by the `.gitignore` files above it."""
-    rules: list[_Rule] = []
-    folder = ""
-    for part in path.split("/")[:-1]:
-        rules += _rules(f"{root}/{folder}", folder)
-        folder = f"{folder}{part}/"
-        if _excluded(rules, folder):
-            return True
-    return _excluded([*rules, *_rules(f"{root}/{folder}", folder)], path)
-
-
 def _list_folder(
-    absolute: str, prefix: str, rules: Sequence[_Rule], listing: Listing, named: Named | None
-) -> list[tuple[str, Sequence[_Rule]]]:
+    absolute: str, prefix: str, rules: Sequence[Rule], listing: Listing, named: Named | None
+) -> list[tuple[str, Sequence[Rule]]]:
     """List the files of one folder, and return the folders in it."""
     wanted = named or (_source_name if is_among_sources(prefix) else _note_name)
     inner: list[str] = []
@@ -150,9 +127,11 @@ def _list_folder(
                 elif wanted(entry.name, prefix):
                     chosen.append(entry)
                 elif entry.name == ".gitignore":
-                    rules = (*rules, *_rules(absolute, prefix))
+                    rules = (*rules, *ignoring.rules(absolute, prefix))
             if rules:
-                chosen = [entry for entry in chosen if not _excluded(rules, prefix + entry.name)]
+                chosen = [
+                    entry for entry in chosen if not ignoring.excluded(rules, prefix + entry.name)
+                ]
             listing.folders.append(_stamped(prefix, chosen, listing))
     except OSError as error:
         listing.unlisted.append(prefix.rstrip("/"))
@@ -162,7 +141,7 @@ def _list_folder(
             hint="mend its permissions",
         )
     paths = (f"{prefix}{name}/" for name in inner if name not in SKIPPED)
-    return [(path, rules) for path in paths if not (rules and _excluded(rules, path))]
+    return [(path, rules) for path in paths if not (rules and ignoring.excluded(rules, path))]
 
 
 @contextmanager
@@ -245,38 +224,3 @@ def _is_text(name: str) -> bool:
 def _shown(path: str) -> str:
     """Return a path that can be stored: names that are not UTF-8 are shown with replacements."""
     return path if _is_text(path) else os.fsencode(path).decode(errors="replace")
-
-
-def _rules(absolute: str, prefix: str) -> list[_Rule]:
-    try:
-        text = Path(absolute, ".gitignore").read_text(encoding="utf-8", errors="replace")
-    except OSError:
-        return []
-    read = GitIgnoreSpec.from_lines(text.splitlines()).patterns
-    patterns = [(_whole(p.regex), bool(p.include)) for p in reversed(read) if p.regex is not None]
-    if not patterns:
-        return []
-    unnamed = (regex.pattern.replace("(?P<ps_d>", "(?:") for regex, _ in patterns)
-    return [_Rule(prefix, patterns, re.compile("|".join(unnamed)))]
-
-
-def _whole(regex: re.Pattern[str]) -> re.Pattern[str]:
-    """Return what matches all of a path: of `a/**` everything in the folder, and not the folder."""
-    start = "" if regex.pattern.startswith("^") else ".*"
-    end = ".+" if regex.pattern.endswith("/") else ""
-    return re.compile(f"{start}{regex.pattern}{end}") if start or end else regex
-
-
-def _excluded(rules: Sequence[_Rule], path: str) -> bool:
-    """Apply the nearest `.gitignore` that says anything of a path; a folder's ends with a slash.
-
-    What lies in a folder that is excluded is never asked for, so that a pattern has to match all of
-    the path, and not only a folder above.
-    """
-    for rule in reversed(rules):
-        inside = path[len(rule.prefix) :]
-        if rule.any_pattern.match(inside):
-            for regex, excludes in rule.patterns:
-                if regex.fullmatch(inside):
-                    return excludes
-    return False

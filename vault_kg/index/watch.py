@@ -16,7 +16,7 @@ from typing import Protocol
 
 from watchfiles import Change
 
-from vault_kg.errors import VaultError
+from vault_kg.errors import VaultError, legible
 from vault_kg.index import walk, watched
 from vault_kg.index.indexer import Indexer, Progress
 from vault_kg.state.database import Database
@@ -97,6 +97,8 @@ class _Watcher:
             self._scan_at_intervals()
 
     def _events(self) -> Iterator[set[watched.Event]]:
+        if legible(self._root) != str(self._root):
+            raise OSError("the path of the vault is not UTF-8")
         folders = int(self.ws.database.value("SELECT count(DISTINCT folder) FROM file"))
         begin = watched.here if folders <= FEW_FOLDERS else watched.apart
         return begin(self._root, self.stop)

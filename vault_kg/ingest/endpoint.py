@@ -11,7 +11,7 @@ from pydantic import BaseModel, Field, ValidationError
 from vault_kg.errors import Unavailable
 from vault_kg.ingest.asking import Answer, Question, Stopped
 from vault_kg.ingest.local import unavailable
-from vault_kg.operations.graph import writing
+from vault_kg.operations import steps
 
 if TYPE_CHECKING:
     import openai
@@ -190,5 +190,5 @@ def _wait(seconds: float | None, stopped: Stopped) -> None:
     until = time.monotonic() + (seconds or 0.0)
     while time.monotonic() < until:
         if stopped():
-            raise writing.cancelled()
+            raise steps.cancelled()
         time.sleep(_LOOK_SECONDS)

@@ -10,7 +10,7 @@ from vault_kg.embedding.threads import available_cores
 from vault_kg.embedding.timed import TimedWorker, WorkerLost, WorkerRefused
 from vault_kg.errors import NotFound, Unavailable
 from vault_kg.ingest.asking import Answer, Question, Stopped
-from vault_kg.operations.graph import writing
+from vault_kg.operations import steps
 
 CONTEXT_TOKENS = 8_192
 START_SECONDS = 300.0
@@ -54,7 +54,9 @@ class LocalModel:
     def context_tokens(self) -> int:
         """The tokens that its context has room for; starts the worker."""
         with self._lock:
-            return int(self._running().greeting["context_tokens"])
+            worker = self._running()
+            self._rest()
+            return int(worker.greeting["context_tokens"])
 
     def ask(self, question: Question, max_tokens: int, stopped: Stopped) -> Answer:
         """Answer a question; a worker that dies is replaced once.
@@ -95,7 +97,7 @@ class LocalModel:
             while call.is_alive():
                 call.join(_LOOK_SECONDS)
                 if stopped():
-                    raise writing.cancelled()
+                    raise steps.cancelled()
         finally:
             if call.is_alive():
                 worker.kill()

@@ -15,9 +15,9 @@ from vault_kg.errors import InvalidArgument
 from vault_kg.index.graph_rows import GraphRow
 from vault_kg.ingest import configured
 from vault_kg.ingest.classifying import Choice, Classifier, ModelClassifier
+from vault_kg.operations import steps
 from vault_kg.operations.base import Partition
 from vault_kg.operations.caller import Caller
-from vault_kg.operations.graph import writing
 from vault_kg.operations.graph.request import GraphWrite, Written
 from vault_kg.records.ontology_types import Definition
 
@@ -82,7 +82,7 @@ def ask(
     chooser = classifier()
     chosen: dict[str, Choice] = {}
     for number, each in enumerate(candidates):
-        writing.step(caller, number, len(candidates), "classifying")
+        steps.step(caller, number, len(candidates), "classifying")
         offered = types(each)
         chosen[each.row.id] = (
             chooser.choose(about, offered, text(each), caller.cancelled)

@@ -21,7 +21,7 @@ from vault_kg.ingest import fitting, passes
 from vault_kg.ingest.classifying import Choice
 from vault_kg.ingest.fitting import Moving
 from vault_kg.ingest.passes import Reprocess, Reprocessed
-from vault_kg.operations import checks, drafts, targets
+from vault_kg.operations import checks, drafts, steps, targets
 from vault_kg.operations.caller import Caller
 from vault_kg.operations.graph import finding, retyping, writing
 from vault_kg.operations.graph.request import GraphModel
@@ -156,7 +156,7 @@ def _changes(
     told: list[dict[str, Any]] = []
     for number, (each, label) in enumerate(moving.values()):
         if number % retyping.STEP == 0:
-            writing.step(caller, number, len(moving), "writing")
+            steps.step(caller, number, len(moving), "writing")
         target = targets.load(ws, caller, each.row.id)
         if target.row.revision != each.row.revision:
             continue

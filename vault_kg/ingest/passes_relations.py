@@ -53,7 +53,7 @@ def knowledge_reprocess_relation_types(
     passes.require(menu, "relationship types", group)
     candidates = [
         each
-        for each in retyping.edges(ws, group)
+        for each in retyping.edges(ws, caller, group)
         if passes.in_scope(request.scope, each.row.type, partial(_declared, ontology))
     ]
 

@@ -17,8 +17,8 @@ from vault_kg.ingest.grounding import Place, Text
 from vault_kg.ingest.items import Aside, Entity, Read, Statement
 from vault_kg.ingest.pieces import MAX_CHARS, Piece, divide
 from vault_kg.ingest.prompt import Vocabulary
+from vault_kg.operations import steps
 from vault_kg.operations.caller import Caller
-from vault_kg.operations.graph import writing
 from vault_kg.records.names import lookup_key
 
 CHARS_PER_TOKEN = 3
@@ -108,9 +108,9 @@ class _Reader:
     def run(self, pieces: list[Piece]) -> Reading:
         wanted = [p for p in pieces if editions.touches(self.lines, p.first, p.last)]
         for number, piece in enumerate(wanted):
-            writing.step(self.caller, number, len(wanted), "reading")
+            steps.step(self.caller, number, len(wanted), "reading")
             self._read_piece(piece)
-        writing.step(self.caller, len(wanted), len(wanted), "reading")
+        steps.step(self.caller, len(wanted), len(wanted), "reading")
         if self.done.incomplete and not self.done.named:
             raise Unavailable(
                 f"the model {self.extractor.name} gave no answer that could be used: "

@@ -14,8 +14,8 @@ from vault_kg.maintain import finding, levels, naming
 from vault_kg.maintain.sessions import Session
 from vault_kg.operations import sight
 from vault_kg.state import journal as rows
-from vault_kg.state import revisions, seen
-from vault_kg.state.seen import changes_by_others
+from vault_kg.state import kg_sessions, revisions
+from vault_kg.state.kg_sessions import changes_by_others
 
 MAX_NEWS = 3
 NEWS_CHARACTERS = 300
@@ -60,12 +60,12 @@ def since(session: Session, after: int) -> list[Change]:
 def news(session: Session) -> str:
     """Return the newest gists that others wrote and this session was not told of; each once."""
     db = session.ws.database
-    row = seen.session(db, session.id)
+    row = kg_sessions.session(db, session.id)
     position = rows.last_seq(db)
     if row is None or row.told_seq >= position:
         return ""
     written = [c for c in since(session, row.told_seq) if c.kind == "page" and not c.gone]
-    seen.set_mark(db, session.id, told=position)
+    kg_sessions.set_mark(db, session.id, told=position)
     if not written:
         return ""
     shown = [f"  {change.text[:NEWS_CHARACTERS]}" for change in written[-MAX_NEWS:]]

@@ -9,7 +9,7 @@ from vault_kg.maintain import views
 from vault_kg.maintain.request import NodeView
 from vault_kg.maintain.sessions import Session
 from vault_kg.operations.targets import Target
-from vault_kg.state import seen
+from vault_kg.state import kg_sessions
 
 
 def check_node(
@@ -27,7 +27,7 @@ def check_node(
     Raises:
         StaleRevision: with the node, in the message and as `data.current`.
     """
-    known = seen.seen(session.ws.database, session.id, found.id)
+    known = kg_sessions.seen(session.ws.database, session.id, found.id)
     revision = target.head.revision
     if known is not None and known.revision == revision and (known.full or not whole):
         return
@@ -42,10 +42,10 @@ def check_node(
 
 def check_edge(session: Session, edge_id: str, target: Target, text: str) -> None:
     """Refuse to replace notes of an edge that this session has not read as they stand."""
-    known = seen.seen(session.ws.database, session.id, edge_id)
+    known = kg_sessions.seen(session.ws.database, session.id, edge_id)
     if known is not None and known.revision == target.head.revision:
         return
-    seen.saw(
+    kg_sessions.saw(
         session.ws.database, session.id, {edge_id: target.head.revision}, full=True, via="refusal"
     )
     raise StaleRevision(
@@ -58,14 +58,14 @@ def check_edge(session: Session, edge_id: str, target: Target, text: str) -> Non
 def saw_node(session: Session, record_id: str, revision: int, edges: list[str], via: str) -> None:
     """Note that a session has read a node and its edges in full."""
     read = nodes.revisions_of(session.ws.database, edges) | {record_id: revision}
-    seen.saw(session.ws.database, session.id, read, full=True, via=via)
+    kg_sessions.saw(session.ws.database, session.id, read, full=True, via=via)
 
 
 def _edges(session: Session, found: Node) -> list[nodes.Edge]:
     return nodes.edges_at(session.ws.database, [found.id])
 
 
-def _why(known: seen.Seen | None, revision: int) -> str:
+def _why(known: kg_sessions.Seen | None, revision: int) -> str:
     if known is None:
         return "stands already, and this session has not read it"
     if known.revision != revision:

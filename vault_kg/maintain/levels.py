@@ -13,7 +13,7 @@ from vault_kg.maintain.request import Level
 from vault_kg.operations.caller import Caller
 from vault_kg.operations.workspace import Workspace
 from vault_kg.records import names
-from vault_kg.state import seen
+from vault_kg.state import kg_sessions
 from vault_kg.store import paths
 
 USER = "user"
@@ -81,14 +81,14 @@ def root_at(cwd: str) -> str:
 def project_at(ws: Workspace, cwd: str) -> str:
     """Return the partition of the project at a folder; a project that is new gets one."""
     root = root_at(cwd)
-    known = seen.project_at(ws.database, root)
+    known = kg_sessions.project_at(ws.database, root)
     if known is not None:
         return known
     digest = hashlib.sha256(root.encode("utf-8", "surrogatepass")).hexdigest()
     slug = names.slug(Path(root).name, digest)[:_SLUG_CHARACTERS].strip("-.")
     wanted = paths.check_partition(f"{PROJECT_PREFIX}{slug}")
     with ws.database.write():  # or another process might give the name away in between
-        if seen.root_of(ws.database, wanted) not in (None, root):
+        if kg_sessions.root_of(ws.database, wanted) not in (None, root):
             wanted = f"{wanted}-{digest[:8]}"
-        seen.add_project(ws.database, wanted, root)
-    return seen.project_at(ws.database, root) or wanted
+        kg_sessions.add_project(ws.database, wanted, root)
+    return kg_sessions.project_at(ws.database, root) or wanted

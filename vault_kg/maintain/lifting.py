@@ -13,7 +13,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from itertools import combinations
 
 from vault_kg.index.nodes import Edge, Node
-from vault_kg.index.query import STOPWORDS
+from vault_kg.index.stopwords import STOPWORDS
 from vault_kg.records import slugs
 
 LARGEST = 5
@@ -42,17 +42,20 @@ def is_episode(slug: str) -> bool:
     )
 
 
-def clusters(active: Sequence[Node], edges: Iterable[Edge]) -> list[list[str]]:
+def clusters(
+    active: Sequence[Node], edges: Iterable[Edge], total: int | None = None
+) -> list[list[str]]:
     """Return groups of two to five record ids, the best joined first in each.
 
     Args:
-        active: the pages of a level that are in view.
+        active: the pages of a level that are in view, or those of them that tell of episodes.
         edges: the edges at them.
+        total: how many are in view, where `active` is not all of them.
     """
     edges = list(edges)
     lifted = {edge.source for edge in edges if edge.rel.replace("_", "-") == LIFTED}
     episodes = [n for n in active if n.id not in lifted and is_episode(n.slug)]
-    joined = _joined(episodes, edges, len(active))
+    joined = _joined(episodes, edges, len(active) if total is None else total)
     found, left = [], {node.id for node in episodes}
     for one in sorted(joined, key=lambda one: (-len(joined[one]), one)):
         if one in left:

@@ -32,11 +32,6 @@ def read(body: str) -> list[str]:
     return [_text(part.lines) for part in _parts(body) if part.is_note]
 
 
-def rest(body: str) -> str:
-    """Return what a body says besides its notes."""
-    return "".join(line for part in _parts(body) if not part.is_note for line in part.lines)
-
-
 def replaced(body: str, notes: Sequence[str], newline: str = "\n") -> str:
     """Return a body with other notes; where they are the same, the very same body.
 

@@ -10,12 +10,13 @@ import math
 from vault_kg.index import nodes
 from vault_kg.index.listing import Filter
 from vault_kg.index.nodes import Node
-from vault_kg.index.query import STOPWORDS, parse_query
+from vault_kg.index.query import parse_query
+from vault_kg.index.stopwords import STOPWORDS
 from vault_kg.maintain import debt, levels
 from vault_kg.maintain.sessions import Session
 from vault_kg.operations import searching
 from vault_kg.records import slugs
-from vault_kg.state import seen
+from vault_kg.state import kg_sessions
 
 LEAST_NODES = 10
 """In a smaller level nothing is called a repetition (mcp_http/store.py)."""
@@ -49,7 +50,7 @@ def of(session: Session, node: Node, *, created: bool) -> list[str]:
 
 def is_by_another(session: Session, node: Node) -> bool:
     """Say whether another session made a node."""
-    author = seen.author(session.ws.database, node.id) or ""
+    author = kg_sessions.author(session.ws.database, node.id) or ""
     return author.startswith("kg-") and not author.startswith(session.mark)
 
 

@@ -13,8 +13,8 @@ from vault_kg.maintain.request import Level
 from vault_kg.operations.caller import Caller
 from vault_kg.operations.workspace import Workspace
 from vault_kg.state import journal as rows
-from vault_kg.state import seen, tiers, usage
-from vault_kg.state.seen import SessionRow
+from vault_kg.state import kg_sessions, tiers, usage
+from vault_kg.state.kg_sessions import SessionRow
 
 TTL = timedelta(hours=24)
 """A session that was not used for so long is forgotten."""
@@ -54,7 +54,7 @@ class Session:
     def request_id(self) -> str:
         """Return the id of its next change."""
         started = "".join(c for c in self.row.started_at if c.isdigit())
-        return f"{self.mark}{started}-{seen.next_request(self.ws.database, self.id)}"
+        return f"{self.mark}{started}-{kg_sessions.next_request(self.ws.database, self.id)}"
 
     @property
     def mark(self) -> str:
@@ -90,7 +90,7 @@ def begin(
     Raises:
         InvalidArgument: neither a session nor a folder is named, or the session is not known.
     """
-    known = seen.session(ws.database, session_id) if session_id else None
+    known = kg_sessions.session(ws.database, session_id) if session_id else None
     if known is None and cwd is None:
         raise InvalidArgument(
             f"session {session_id} is not known (any more); call kg_read(cwd=…) to begin one"
@@ -112,7 +112,7 @@ def begin(
 
 def resume(ws: Workspace, caller: Caller, session_id: str, *, maintenance: bool = False) -> Session:
     """Return a session; one that was lost begins anew, without a project until a cwd names it."""
-    known = seen.session(ws.database, session_id)
+    known = kg_sessions.session(ws.database, session_id)
     if known is None:
         return Session(ws, caller, _new(ws, caller, session_id, None, maintenance))
     return _in_use(ws, caller, replace(known, maintenance=known.maintenance or maintenance), "")
@@ -125,7 +125,7 @@ def passing(ws: Workspace, caller: Caller) -> Session:
 
 
 def _in_use(ws: Workspace, caller: Caller, row: SessionRow, notice: str) -> Session:
-    seen.touch(ws.database, row.id, ws.now(), row.project, row.maintenance)
+    kg_sessions.touch(ws.database, row.id, ws.now(), row.project, row.maintenance)
     return Session(ws, caller, row, notice)
 
 
@@ -136,5 +136,5 @@ def _new(
     row = SessionRow(
         session_id or secrets.token_hex(4), caller.actor, project, maintenance, 0, seq, seq, at, at
     )
-    seen.start(ws.database, row, moments.before(ws, TTL))
+    kg_sessions.start(ws.database, row, moments.before(ws, TTL))
     return row

@@ -1,23 +1,23 @@
 """What the debt of a level is worked out from, and the nodes behind each factor.
 
-The nodes in view are few, whatever the level's size; of all others only counters are read.
+Of a level only counters are read, and the nodes that are named: no level is so large that it matters.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass
 from datetime import date, timedelta
 from typing import Literal
 
-from vault_kg.index import nodes
+from vault_kg.index import nodes, tiered
 from vault_kg.index.nodes import Node, Totals
 from vault_kg.maintain import debt, levels, lifting, moments, touches
 from vault_kg.maintain.debt import Counts, Smeared
 from vault_kg.operations.workspace import Workspace
 from vault_kg.records import slugs
-from vault_kg.state import progress, seen, tiers, usage
+from vault_kg.state import kg_sessions, progress, tiers, usage
 from vault_kg.state.tiers import ACTIVE
 
 STAMP_TASK = "maintain"
@@ -58,7 +58,6 @@ class Survey:
     partition: str
     totals: Totals
     counts: Counts
-    active: Sequence[Node]
 
     @property
     def health_line(self) -> str:
@@ -71,78 +70,78 @@ class Survey:
         return debt.line(self.counts)
 
 
-def survey(ws: Workspace, partition: str, active: Sequence[Node] | None = None) -> Survey:
-    """Return how a level is.
-
-    Args:
-        ws: the opened vault, its counters settled.
-        partition: the level.
-        active: its nodes in view, where they are at hand.
-    """
+def survey(ws: Workspace, partition: str) -> Survey:
+    """Return how a level is; its counters are settled."""
     db = ws.database
-    if active is None:
-        active = nodes.in_tier(db, partition, ACTIVE)
     size, smeared = totals(ws, partition)
-    shown = {node.id for node in active}
-    lifts = {one: cluster for one, cluster in tiers.lifts(db, partition).items() if one in shown}
-    dangling = [node.id for node, _ in _dangling(ws, partition, active)]
+    lifts = _lifts(ws, partition)
+    dangling = [node.id for node, _ in _dangling(ws, partition)]
+    aside = {*lifts, *tiered.sources_of(db, partition, ACTIVE, lifting.LIFTED)}
+    tally = tiered.tally(db, partition, ACTIVE, debt.GIST_WANTED, aside)
     last = progress.last_at(db, partition, STAMP_TASK)
     counts = Counts(
         days_untended=None if last is None else moments.days_between(last, ws.now()),
         days_active=_days_active(ws, partition),
-        active=len(active),
-        oversized=sum(len(node.gist) > debt.GIST_WANTED for node in active),
-        long_ids=sum(node.long_slug and node.id not in lifts for node in active),
-        unconnected=sum(not node.degree for node in active),
+        active=tally.pages,
+        oversized=tally.oversized,
+        long_ids=tally.long_slugs,
+        unconnected=tally.unconnected,
         dangling_touches=len(dangling),
         dangling_nodes=len(set(dangling)),
-        lift_clusters=len(set(lifts.values())),
+        lift_clusters=len({cluster for _, cluster in lifts.values()}),
         lift_members=len(lifts),
         smeared=smeared,
     )
-    return Survey(partition, size, counts, active)
+    return Survey(partition, size, counts)
 
 
 def first_behind(ws: Workspace, found: Survey, factor: Factor, limit: int) -> Behind:
     """Return the first nodes behind a factor of a level's debt, and how many there are."""
-    every = behind(ws, found, factor, limit)
-    total = len(every)
-    if factor == "smeared":
-        total = sum(term.nodes - 1 for term in found.counts.smeared)
-    return Behind(every[:limit], total)
+    counts = found.counts
+    totals = {
+        "oversized": counts.oversized, "long_ids": counts.long_ids,
+        "unconnected": counts.unconnected, "dangling": counts.dangling_touches,
+        "lift": counts.lift_members, "smeared": sum(term.nodes - 1 for term in counts.smeared),
+    }  # fmt: skip
+    named = behind(ws, found, factor, limit)[:limit] if totals[factor] else []
+    return Behind(named, totals[factor])
 
 
-def behind(ws: Workspace, found: Survey, factor: Factor, smearing: int = 1_000) -> list[Target]:
+def behind(ws: Workspace, found: Survey, factor: Factor, limit: int = 1_000) -> list[Target]:
     """Return the nodes behind a factor of a level's debt, those first that weigh most.
 
     Args:
         ws: the opened vault.
         found: the level's survey.
         factor: one of `FACTORS`.
-        smearing: at most so many nodes of a smeared term, which may stand in any number of them.
+        limit: so many are wanted: of the factors that any number of nodes can have, no more are
+            read.
     """
+    db, partition = ws.database, found.partition
     if factor == "smeared":
-        return _smearing(ws, found, smearing)
-    db, shown = ws.database, {node.id: node for node in found.active}
-    lifts = tiers.lifts(db, found.partition)
+        return _smearing(ws, found, limit)
     if factor == "oversized":
-        long = (n for n in found.active if len(n.gist) > debt.GIST_WANTED)
-        ordered = sorted(long, key=lambda node: (-len(node.gist), node.name))
-        return [Target(node, f"gist of {len(node.gist)} characters") for node in ordered]
+        long = tiered.oversized(db, partition, ACTIVE, debt.GIST_WANTED, limit)
+        return [Target(node, f"gist of {len(node.gist)} characters") for node in long]
     if factor == "long_ids":
-        ordered = sorted(found.active, key=lambda n: (-len(slugs.words(n.slug)), n.name))
-        return [
-            Target(node, "dated" if node.dated else f"{len(slugs.words(node.slug))} words")
-            for node in ordered
-            if node.long_slug and node.id not in lifts
-        ]
+        return _long_ids(ws, partition)
     if factor == "unconnected":
-        alone = sorted((n for n in found.active if not n.degree), key=lambda n: n.name)
+        alone = tiered.unconnected(db, partition, ACTIVE, limit)
         return [Target(node, "in no edge") for node in alone]
     if factor == "dangling":
-        return [Target(*lost) for lost in _dangling(ws, found.partition, found.active)]
-    members = sorted((cluster, one) for one, cluster in lifts.items() if one in shown)
-    return [Target(shown[one], f"cluster {cluster}") for cluster, one in members]
+        return [Target(*lost) for lost in _dangling(ws, partition)]
+    members = sorted(_lifts(ws, partition).values(), key=lambda one: (one[1], one[0].id))
+    return [Target(node, f"cluster {cluster}") for node, cluster in members]
+
+
+def _long_ids(ws: Workspace, partition: str) -> list[Target]:
+    """Return the nodes with a long or dated id, but for episodes whose lesson is or will be lifted."""
+    db = ws.database
+    aside = {*tiers.lifts(db, partition), *tiered.sources_of(db, partition, ACTIVE, lifting.LIFTED)}
+    every = tiered.long_slugs(db, partition, ACTIVE)
+    counted = [(node, len(slugs.words(node.slug))) for node in every if node.id not in aside]
+    counted.sort(key=lambda one: -one[1])
+    return [Target(node, "dated" if node.dated else f"{words} words") for node, words in counted]
 
 
 def _smearing(ws: Workspace, found: Survey, limit: int) -> list[Target]:
@@ -183,39 +182,54 @@ def _smeared(ws: Workspace, partition: str, total: int) -> list[Smeared]:
     return found
 
 
-def check_touches(ws: Workspace, partition: str, active: Sequence[Node]) -> None:
+def check_touches(ws: Workspace, partition: str) -> None:
     """Look which touches lead nowhere and which episodes share a lesson, if not done lately."""
     checked = tiers.level(ws.database, partition).checked_at
     if checked is not None and checked > moments.before(ws, CHECK_EVERY):
         return
-    root = seen.root_of(ws.database, partition)
+    db = ws.database
+    root = kg_sessions.root_of(db, partition)
     lost = [
-        (node.id, touch)
-        for node in active
-        for touch in node.touches
-        if touches.is_dangling(touch, root)
+        one for one in tiered.touches_in(db, partition, ACTIVE) if touches.is_dangling(one[1], root)
     ]
-    tiers.put_dangling(ws.database, partition, lost, ws.now())
-    shown = {node.id for node in active}
-    beside = nodes.edges_among(ws.database, partition, shown)
-    tiers.put_lifts(ws.database, partition, lifting.clusters(active, beside))
+    tiers.put_dangling(db, partition, lost, ws.now())
+    called = tiered.slugs_in(db, partition, ACTIVE)
+    episodes = [one for one, slug in called.items() if lifting.is_episode(slug)]
+    beside = nodes.edges_among(db, partition, episodes)
+    told = list(nodes.of_ids(db, episodes).values())
+    tiers.put_lifts(db, partition, lifting.clusters(told, beside, len(called)))
 
 
 def check_touches_of(ws: Workspace, node: Node) -> None:
     """Look which touches of one node lead nowhere."""
-    root = seen.root_of(ws.database, node.partition)
+    root = kg_sessions.root_of(ws.database, node.partition)
     lost = [touch for touch in node.touches if touches.is_dangling(touch, root)]
     tiers.put_dangling_of(ws.database, node.partition, node.id, lost)
 
 
-def _dangling(ws: Workspace, partition: str, active: Sequence[Node]) -> list[tuple[Node, str]]:
+def _dangling(ws: Workspace, partition: str) -> list[tuple[Node, str]]:
     """Return the touches of nodes in view that were found to lead nowhere, and still stand there."""
-    shown = {node.id: node for node in active}
+    lost = tiers.dangling(ws.database, partition)
+    shown = _in_view(ws, partition, {one for one, _ in lost})
     return [
-        (shown[one], touch)
-        for one, touch in tiers.dangling(ws.database, partition)
-        if one in shown and touch in shown[one].touches
+        (shown[one], touch) for one, touch in lost if one in shown and touch in shown[one].touches
     ]
+
+
+def _lifts(ws: Workspace, partition: str) -> dict[str, tuple[Node, int]]:
+    """Return the nodes in view that have a lesson in common, each with its cluster, by id."""
+    clusters = tiers.lifts(ws.database, partition)
+    shown = _in_view(ws, partition, clusters)
+    return {one: (node, clusters[one]) for one, node in shown.items()}
+
+
+def _in_view(ws: Workspace, partition: str, ids: Iterable[str]) -> dict[str, Node]:
+    """Return those of some nodes of a level that are in view, by id."""
+    return {
+        one: node
+        for one, node in nodes.of_ids(ws.database, ids).items()
+        if node.partition == partition and node.tier == ACTIVE
+    }
 
 
 def _days_active(ws: Workspace, partition: str) -> int:

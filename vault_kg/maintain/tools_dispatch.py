@@ -1,7 +1,7 @@
 """maintain_dispatch, maintain_dispatch_end, maintain_dispatches: chores and passes sent out.
 
-A dispatch is decided and noted in one transaction, so that two processes never send out two. The
-command of an agent is run by whoever asked, never from here.
+A dispatch is decided and noted in one transaction, so that there is never a second one, of either
+kind, while one runs. The command of an agent is run by whoever asked, never from here.
 """
 
 from __future__ import annotations
@@ -13,17 +13,18 @@ from pydantic import Field
 
 from vault_kg.errors import NotFound
 from vault_kg.maintain import debt
-from vault_kg.maintain.chores import gates, running, work
+from vault_kg.maintain.chores import allowing, gates, running, work
 from vault_kg.maintain.chores.kinds import Chore
 from vault_kg.maintain.chores.settings import settings
 from vault_kg.maintain.request import TOOLSET, Ask, Told
 from vault_kg.maintain.survey import Survey
-from vault_kg.operations.base import Line, Positive
+from vault_kg.operations import paging
+from vault_kg.operations.base import Cursor, Line, Positive
 from vault_kg.operations.caller import Caller
 from vault_kg.operations.graph.request import GraphModel
 from vault_kg.operations.registry import operation
 from vault_kg.operations.workspace import Workspace
-from vault_kg.state import chores, seen
+from vault_kg.state import chores, kg_sessions
 from vault_kg.state.chores import REFUSED, RUNNING, Dispatch
 
 LOST_AFTER = timedelta(minutes=10)
@@ -56,12 +57,13 @@ class Dispatched(GraphModel):
 
 
 class Sent(Told):
-    """What was noted; `prompt`, `seconds` and `cwd` are for the command, where it may go ahead."""
+    """What was noted; the rest is for the command, where it may go ahead."""
 
     dispatch: Dispatched
     prompt: str | None = None
     seconds: int | None = None
     cwd: str | None = None
+    tools: list[str] = Field(default_factory=list, description="All that the agent may call.")
 
 
 class EndDispatch(Ask):
@@ -76,6 +78,7 @@ class Log(Ask):
     """How much of the log."""
 
     limit: Annotated[int, Field(ge=1, le=1_000)] = 50
+    cursor: Cursor | None = None
 
 
 class Logged(Told):
@@ -84,6 +87,7 @@ class Logged(Told):
     dispatches: list[Dispatched]
     count: int
     total: int
+    next_cursor: str | None = Field(None, description="Null on the last page.")
 
 
 @operation("admin", Sent, toolset=TOOLSET)
@@ -132,7 +136,9 @@ def maintain_dispatch_end(ws: Workspace, request: EndDispatch, caller: Caller) -
 def maintain_dispatches(ws: Workspace, request: Log, caller: Caller) -> Logged:
     """List the chores and passes that were dispatched or refused, newest first, with the reason."""
     partitions = None if caller.partitions is None else sorted(caller.partitions)
-    found, total = chores.log(ws.database, partitions, request.limit)
+    before = paging.offset(request, request.cursor)
+    rows, total = chores.log(ws.database, partitions, request.limit + 1, before)
+    found = rows[: request.limit]
     lines = [
         f"{one.at}  {one.kind:6} {one.partition or '-'}  {one.state}"
         + (f": {one.reason}" if one.reason else "")
@@ -140,6 +146,7 @@ def maintain_dispatches(ws: Workspace, request: Log, caller: Caller) -> Logged:
     ]
     return Logged(
         dispatches=[_view(one) for one in found], count=len(found), total=total,
+        next_cursor=paging.encode(request, [found[-1].id]) if len(rows) > len(found) else None,
         text="\n".join(lines) or "Nothing was dispatched yet.",
     )  # fmt: skip
 
@@ -148,8 +155,7 @@ def _against(ws: Workspace, found: Survey, request: MakeDispatch) -> str | None:
     """Return the gate that is shut."""
     seen_now = work.situation(ws)
     if request.force:
-        under_way = chores.running(ws.database)
-        return f"one is running since {under_way[0].at}" if under_way else None
+        return gates.under_way(seen_now)
     if request.what == "chore":
         return gates.against_chore(seen_now, found.partition, debt.score(found.counts))
     counts = found.counts
@@ -183,8 +189,9 @@ def _forget_lost(ws: Workspace) -> None:
 def _sent(ws: Workspace, made: Dispatch, prompt: str) -> Sent:
     rules = settings(ws)
     return Sent(
-        dispatch=_view(made), prompt=prompt, cwd=seen.root_of(ws.database, made.partition),
-        seconds=rules.pass_seconds if made.kind == "pass" else rules.seconds, text=prompt,
+        dispatch=_view(made), prompt=prompt, cwd=kg_sessions.root_of(ws.database, made.partition),
+        seconds=rules.pass_seconds if made.kind == "pass" else rules.seconds,
+        tools=allowing.tools(made.kind), text=prompt,
     )  # fmt: skip
 
 

@@ -32,16 +32,16 @@ from vault_kg.maintain.request import (
     Told,
 )
 from vault_kg.maintain.sessions import Session
-from vault_kg.operations import checks, drafts, targets
+from vault_kg.operations import checks, drafts, targets, withdrawing
 from vault_kg.operations.caller import Caller
-from vault_kg.operations.graph import assertions, edges, withdrawing
+from vault_kg.operations.graph import assertions, edges
 from vault_kg.operations.graph import writing as evidence
 from vault_kg.operations.graph.edges import End
 from vault_kg.operations.registry import operation
 from vault_kg.operations.workspace import Workspace
 from vault_kg.records.ontology import snake_case
 from vault_kg.records.ontology_types import ROOT_TYPE
-from vault_kg.state import seen, tiers, usage
+from vault_kg.state import kg_sessions, tiers, usage
 from vault_kg.store.plan import Plan
 
 PUT, DELETE = "kg_put_edge", "kg_delete_edge"
@@ -210,7 +210,7 @@ class _Joining:
         _, source, target = self._place
         if changed:
             revisions = nodes.revisions_of(ws.database, [self._record])
-            seen.saw(ws.database, session.id, revisions, full=True, via="write")
+            kg_sessions.saw(ws.database, session.id, revisions, full=True, via="write")
             _bring_back(session, (source, target))
             if self._created and snake_case(self._stated.rel) == INSTANCE_OF:
                 _credit_recurrence(session, source, target)

@@ -34,16 +34,15 @@ from vault_kg.maintain.request import (
     Told,
 )
 from vault_kg.maintain.sessions import Session
-from vault_kg.operations import checks, drafts, targets
+from vault_kg.operations import checks, drafts, targets, withdrawing
 from vault_kg.operations.base import Lines, Receipt, Text
 from vault_kg.operations.caller import Caller
-from vault_kg.operations.graph import withdrawing
 from vault_kg.operations.registry import operation
 from vault_kg.operations.workspace import Workspace
 from vault_kg.records import names, slugs
 from vault_kg.records.frontmatter import REMOVE, Remove, Value
 from vault_kg.records.ontology_types import ROOT_TYPE
-from vault_kg.state import seen, tiers, usage
+from vault_kg.state import kg_sessions, tiers, usage
 from vault_kg.store.plan import Plan
 
 PUT, DELETE = "kg_put_node", "kg_delete_node"
@@ -225,7 +224,7 @@ class _Putting:
         if self._notes is not None:
             body = notes.replaced(target.document.body, self._notes, target.document.newline)
             self._longer = len(self._notes) > len(standing)
-        known = seen.seen(ws.database, session.id, found.id)
+        known = kg_sessions.seen(ws.database, session.id, found.id)
         sent_all = self._notes is not None and request.touches is not None
         self._whole = sent_all or bool(known and known.full)
         change = drafts.revise(ws, target, changes, body)
@@ -259,7 +258,7 @@ class _Putting:
         if receipt is None:
             return
         db = ws.database
-        seen.saw(db, session.id, {now.id: now.revision}, full=self._whole, via="write")
+        kg_sessions.saw(db, session.id, {now.id: now.revision}, full=self._whole, via="write")
         if before is None or before.touches != now.touches:
             survey.check_touches_of(ws, now)
         if before is None:

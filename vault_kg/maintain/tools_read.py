@@ -34,12 +34,15 @@ from vault_kg.operations.caller import Caller
 from vault_kg.operations.graph.request import GraphModel
 from vault_kg.operations.registry import operation
 from vault_kg.operations.workspace import Workspace
-from vault_kg.state import seen, tiers
+from vault_kg.state import kg_sessions, tiers
 
 READ_BUDGET = 40_000
 """Characters of an answer (mcp_http/store.py)."""
 
 MAX_TARGETS = 100
+
+_GROWN = 50
+"""Characters by which the HEALTH and DEBT lines of a level can grow through a reading."""
 
 _MORE = 40
 
@@ -109,8 +112,8 @@ def kg_read(ws: Workspace, request: Read, caller: Caller) -> Reading:
     """Read the knowledge graph: the user's level and the project's, with HEALTH and DEBT lines.
 
     The first call names cwd and gives the session_id that all other tools take. With id or ids it
-    gives those nodes in full and brings archived ones back into view. level="maintain" reads the
-    memory of maintenance.
+    gives those nodes in full instead, and brings archived ones back into view. level="maintain" reads
+    the memory of maintenance.
     """
     session = sessions.begin(ws, caller, request.session_id, request.cwd, request.maintenance)
     sessions.settle(ws)
@@ -123,10 +126,15 @@ def kg_read(ws: Workspace, request: Read, caller: Caller) -> Reading:
 
 def _nodes(session: Session, wanted: list[str], within: list[str] | None) -> Reading:
     parts = _head(session)
-    found = fullreading.read(session, wanted, within, READ_BUDGET - _taken(parts))
+    tended = [one for one in within or session.levels if one != levels.MAINTAIN]
+    before = [_owed(session, partition).text for partition in tended]
+    room = READ_BUDGET - _taken([*parts, *before]) - _GROWN * len(tended)
+    found = fullreading.read(session, wanted, within, room)
+    owed = [_owed(session, partition) for partition in tended]
     return Reading(
-        session_id=session.id, nodes=found.shown, missing=found.missing, left_out=found.left_out,
-        text="\n".join([*parts, *found.parts]),
+        session_id=session.id, levels=[level.view for level in owed], nodes=found.shown,
+        missing=found.missing, left_out=found.left_out,
+        text="\n".join([*parts, *found.parts, *(level.text for level in owed)]),
     )  # fmt: skip
 
 
@@ -159,15 +167,24 @@ def _level(session: Session, partition: str, factor: Factor | None) -> _Level:
     active = picture.of(tiers.ACTIVE)
     rendered = render.text(picture)
     shown = {node.id: node.revision for node in rendered.shown}
-    seen.saw(ws.database, session.id, shown, full=False, via="read")
+    kg_sessions.saw(ws.database, session.id, shown, full=False, via="read")
     head = f"{levels.level_of(partition).upper()} GRAPH ({partition})\n{rendered.text}"
     if partition == levels.MAINTAIN:
         return _Level(head, _memory_view(session, partition, rendered, len(active)))
-    survey.check_touches(ws, partition, active)
-    found = survey.survey(ws, partition, active)
+    survey.check_touches(ws, partition)
+    found = survey.survey(ws, partition)
     behind = survey.first_behind(ws, found, factor, MAX_TARGETS) if factor else survey.NOTHING
     text = f"{head}{found.health_line}\n{found.debt_line}\n"
     return _Level(text, level_view(found, rendered.left_out, behind))
+
+
+def _owed(session: Session, partition: str) -> _Level:
+    """Read how a level is, without its nodes."""
+    survey.check_touches(session.ws, partition)
+    found = survey.survey(session.ws, partition)
+    head = f"{levels.level_of(partition).upper()} GRAPH ({partition})"
+    text = f"{head}\n{found.health_line}\n{found.debt_line}\n"
+    return _Level(text, level_view(found, [], survey.NOTHING))
 
 
 def _targets(view: LevelView, factor: Factor, room: int) -> str:

@@ -34,7 +34,7 @@ from vault_kg.operations.targets import Target
 from vault_kg.operations.workspace import Workspace
 from vault_kg.records import names, slugs
 from vault_kg.records.frontmatter import Remove, Value, edit
-from vault_kg.state import seen, tiers, usage
+from vault_kg.state import kg_sessions, tiers, usage
 from vault_kg.store.plan import Change, Plan
 
 RENAME = "kg_rename_node"
@@ -100,7 +100,7 @@ def kg_rename_node(ws: Workspace, request: RenameNode, caller: Caller) -> Rename
         if found.name == request.new_id:
             raise InvalidArgument(f"{found.name} has that id already", field="new_id")
         target = checks.editable(ws, caller, found.id, ("page",))
-        known = seen.seen(ws.database, session.id, found.id)
+        known = kg_sessions.seen(ws.database, session.id, found.id)
         guarding.check_node(session, found, target, whole=False)
         _check_name(session, found, request.new_id)
         moved = _moved(target, request.new_id)
@@ -188,7 +188,7 @@ def _finish(session: Session, name: str, done: _Done) -> Renamed:
     now = nodes.of_ids(db, [before.id])[before.id]
     keys = (names.file_key(before.slug), names.file_key(name))
     tiers.renamed(db, before.partition, keys, before.id, ws.now())
-    seen.saw(db, session.id, {now.id: now.revision}, full=done.whole, via="write")
+    kg_sessions.saw(db, session.id, {now.id: now.revision}, full=done.whole, via="write")
     _see_what_followed(session, done.following)
     at = tending.written_at(before, usage.use_of(db, before.id))
     usage.written_quietly(db, now.id, at, now.revision)  # a name is no use of what it names
@@ -222,8 +222,8 @@ def _see_what_followed(session: Session, follows: Following) -> None:
     """Count as read what had been read and changed only by the new id; no use of a page is made."""
     db = session.ws.database
     for record_id, revision in follows.revisions().items():
-        known = seen.seen(db, session.id, record_id)
+        known = kg_sessions.seen(db, session.id, record_id)
         if known is not None and known.revision == revision - 1:
-            seen.saw(db, session.id, {record_id: revision}, full=known.full, via=known.via)
+            kg_sessions.saw(db, session.id, {record_id: revision}, full=known.full, via=known.via)
         if record_id in follows.written:
             usage.written_quietly(db, record_id, follows.written[record_id], revision)

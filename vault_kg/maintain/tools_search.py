@@ -20,7 +20,7 @@ from vault_kg.operations.caller import Caller
 from vault_kg.operations.graph.request import GraphModel
 from vault_kg.operations.registry import operation
 from vault_kg.operations.workspace import Workspace
-from vault_kg.state import seen
+from vault_kg.state import kg_sessions
 
 SHOWN_FULL, SHOWN = 5, 15
 """So many hits are shown in full, and so many in all (mcp_http/store.py)."""
@@ -149,7 +149,7 @@ class _Answer:
         return True
 
     def _knows(self, node: Node) -> bool:
-        known = seen.seen(self._session.ws.database, self._session.id, node.id)
+        known = kg_sessions.seen(self._session.ws.database, self._session.id, node.id)
         return known is not None and known.full and known.revision == node.revision
 
     def _saw(self, node: Node) -> None:

@@ -15,7 +15,6 @@ from vault_kg.operations.caller import Caller
 from vault_kg.operations.graph.request import GraphModel
 from vault_kg.operations.registry import operation
 from vault_kg.operations.workspace import Workspace
-from vault_kg.state import tiers
 
 MOST_TARGETS = 1_000
 
@@ -95,9 +94,8 @@ def maintain_status(ws: Workspace, request: Status, caller: Caller) -> Graphs:
 
 
 def _graph(ws: Workspace, partition: str, request: Status) -> Graph:
-    active = nodes.in_tier(ws.database, partition, tiers.ACTIVE)
-    survey.check_touches(ws, partition, active)
-    found = survey.survey(ws, partition, active)
+    survey.check_touches(ws, partition)
+    found = survey.survey(ws, partition)
     counts = found.counts
     return Graph(
         partition=partition, level=levels.level_of(partition),

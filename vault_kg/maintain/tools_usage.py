@@ -19,7 +19,7 @@ from vault_kg.operations.graph.request import GraphModel
 from vault_kg.operations.registry import operation
 from vault_kg.operations.workspace import Workspace
 from vault_kg.state import journal as rows
-from vault_kg.state import progress, seen, tiers, usage
+from vault_kg.state import kg_sessions, progress, tiers, usage
 from vault_kg.state.progress import Stamp
 
 SESSION_CAP, GUIDANCE = 10, 5
@@ -130,7 +130,7 @@ def kg_sync(ws: Workspace, request: Sync, caller: Caller) -> Synced:
     sessions.settle(ws)
     position = rows.last_seq(ws.database)
     changed = foreign.since(session, session.row.synced_seq)
-    seen.set_mark(ws.database, session.id, synced=position, told=position)
+    kg_sessions.set_mark(ws.database, session.id, synced=position, told=position)
     lines = [f"{len(changed)} change(s) by others:" if changed else "No changes by others."]
     lines += [f"  {one.text[: GIST_SHOWN + len(one.id) + 12]}" for one in changed]
     return Synced(
@@ -182,7 +182,7 @@ def _endorse(session: Session, name: str, found: Node | None, credits: int | Non
         reason = f"cap: at most {NODE_CAP} credits a node in a pass"
     elif sum(given.values()) + number > (PASS_CAP if session.maintenance else SESSION_CAP):
         reason = f"cap: {sum(given.values())} given in this session"
-    via = seen.seen(ws.database, session.id, found.id) if found else None
+    via = kg_sessions.seen(ws.database, session.id, found.id) if found else None
     usage.credit(
         ws.database,
         usage.Credit(

@@ -37,7 +37,7 @@ def full(session: Session, found: Node) -> Full:
     """Return a node in full, read from its file."""
     content = targets.bytes_at(session.ws, found.path)
     if content is None:
-        raise targets.missing(targets.known(session.ws, session.caller, found.id))
+        raise targets.missing(session.ws, targets.known(session.ws, session.caller, found.id))
     _, record = targets.read(found.path, content)
     return Full(found, record, edges_of(session, found))
 

@@ -124,12 +124,11 @@ def absorb(
 def _gone(
     ws: Workspace, caller: Caller, survivor: Target, one: Target, reason: str, request_id: str
 ) -> Change:
-    change: dict[str, Value] = {
-        "reason": reason, "at": ws.now(), "actor": caller.actor, "request_id": request_id,
-    }  # fmt: skip
     changes: Changes = {
-        "lifecycle": "merged", "merged_into": survivor.row.id, "lifecycle_change": change,
-    }  # fmt: skip
+        "lifecycle": "merged",
+        "merged_into": survivor.row.id,
+        "lifecycle_change": drafts.lifecycle_change(ws, caller, reason, request_id),
+    }
     gone = drafts.revise(ws, one, changes, lifecycle="merged")
     assert gone is not None, "its lifecycle changes"
     return gone
@@ -157,7 +156,9 @@ def _check(ws: Workspace, survivor: Target, absorbed: Sequence[Target]) -> None:
 
 def _check_pair(survivor: Target, absorbed: Target) -> None:
     if survivor.row.id == absorbed.row.id:
-        raise InvalidArgument("a page cannot be merged into itself", id=survivor.row.id)
+        raise InvalidArgument(
+            "a page cannot be merged into itself; give two different ones", id=survivor.row.id
+        )
     kinds = [one.row.type or ROOT_TYPE for one in (survivor, absorbed)]
     if kinds[0] != kinds[1]:
         raise InvalidArgument(
@@ -166,7 +167,10 @@ def _check_pair(survivor: Target, absorbed: Target) -> None:
             kinds=kinds,
         )
     if survivor.row.partition != absorbed.row.partition:
-        raise InvalidArgument("the two pages lie in different partitions and cannot be merged")
+        raise InvalidArgument(
+            "the two pages lie in different partitions and cannot be merged; move the file of one "
+            "into the other's partition first, or let a relationship say that they are one thing"
+        )
 
 
 def _gained(survivor: Target, absorbed: Target, identity: list[Value]) -> list[Contribution]:

@@ -8,7 +8,7 @@ from typing import Annotated
 from pydantic import Field
 
 from vault_kg.index.indexer import generation
-from vault_kg.operations import paging, sight
+from vault_kg.operations import paging, sight, steps
 from vault_kg.operations.base import Cursor, Git, Limit, Line, Model, Request
 from vault_kg.operations.caller import Caller
 from vault_kg.operations.registry import operation
@@ -16,6 +16,7 @@ from vault_kg.operations.workspace import Workspace
 from vault_kg.state import glimpses
 from vault_kg.state import journal as rows
 from vault_kg.state.glimpses import Glimpse
+from vault_kg.store import unasked
 from vault_kg.store.journal import OBSERVE
 
 MAX_TOUCHED = 50
@@ -97,12 +98,13 @@ def knowledge_activity(ws: Workspace, request: Activity, caller: Caller) -> Acti
 def _seen(ws: Workspace, request: Activity, caller: Caller) -> list[Glimpse]:
     """Return the entries asked for, and one more where there are more."""
     found: list[Glimpse] = []
-    before = paging.offset(request, request.cursor)
+    before, newest = paging.offset(request, request.cursor), rows.last_seq(ws.database)
     most = MAX_TOUCHED if caller.partitions is None else None
     while len(found) <= request.limit:
         chunk = glimpses.recent(ws.database, min(_CHUNK, request.limit + 1), before, most)
         if not chunk:
             break
+        steps.step(caller, newest - chunk[-1].seq, newest, "reading the journal")
         for entry in chunk:
             if request.after is not None and entry.seq <= request.after:
                 return found
@@ -132,6 +134,8 @@ def waiting_for_git(ws: Workspace, caller: Caller) -> tuple[int, str | None]:
     """Return how many changes that a caller may see wait for Git, and the reason of the oldest."""
     if ws.vault.reading:
         return 0, "open for reading only"
+    if unasked.is_unasked(ws.database):
+        return 0, unasked.WAITS
     waiting, reason = rows.queue_state(ws.database)
     if waiting and caller.partitions is not None:
         waiting = sum(caller.sees(e.partition) for e in rows.queued(ws.database, waiting))
@@ -151,8 +155,9 @@ def _view(ws: Workspace, entry: Glimpse, caller: Caller) -> EntryView:
         seq=entry.seq, request_id=entry.request_id, operation=entry.operation,
         partition=entry.partition, actor=entry.actor, reason=entry.reason,
         label=_label(entry, caller), state=entry.state, accepted_at=entry.accepted_at,
-        published_at=entry.published_at, target_id=entry.receipt.get("targetId"),
-        replacement_id=entry.receipt.get("replacementId"),
+        published_at=entry.published_at,
+        target_id=sight.shown(ws, caller, entry.receipt.get("targetId")),
+        replacement_id=sight.shown(ws, caller, entry.receipt.get("replacementId")),
         touched=[
             Touched(
                 id=r["record_id"], kind=r["kind"], revision=r["revision"],

@@ -32,9 +32,11 @@ class Caller:
     actor: str
     scopes: frozenset[str] = ALL_SCOPES
     partitions: frozenset[str] | None = None
+    tools: frozenset[str] | None = None
+    """The operations that this caller may run of those that its scopes allow; None for all."""
     report: Report = field(default=_quiet, compare=False)
     cancelled: Callable[[], bool] = field(default=_never, compare=False)
-    """Asked between the steps of something long; it then ends with nothing half done."""
+    """Asked between the steps of something long; it then ends, and says what is written by then."""
 
     def sees(self, partition: str) -> bool:
         """Say whether a partition exists for this caller."""

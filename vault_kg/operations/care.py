@@ -43,6 +43,21 @@ def can_write(folder: Path) -> bool:
     return reading.can_write(folder)
 
 
+def begin_history(ws: Workspace) -> bool:
+    """Take a vault that a read made for one that somebody asked for; returns whether it was such.
+
+    Raises:
+        WriteFailed: the vault is open for reading only.
+    """
+    from vault_kg.store import unasked
+
+    ws.vault.check_writable()
+    with ws.lane.hold(), unasked.beginning(ws.database) as began:
+        pass
+    ws.outbox.drain()
+    return began
+
+
 def recover(root: Path, state: Path | None = None) -> dict[str, Any]:
     """Rebuild a lost state from Git and the files; returns what was recovered.
 
@@ -93,7 +108,18 @@ def watch(
     on_change: Callable[[list[str]], None] = lambda _: None,
     on_trouble: Callable[[str], None] = lambda _: None,
 ) -> None:
-    """Take in edits as they are saved, until told to stop; see `index.watch`."""
-    from vault_kg.index.watch import watch as watch_files
+    """Take in edits as they are saved, until told to stop; see `index.watch`.
 
-    watch_files(ws, stop, on_change, on_trouble)
+    A vault that is open for reading follows its owner's decisions, too.
+    """
+    from vault_kg.index.watch import watch as watch_files
+    from vault_kg.operations import following
+
+    ended = threading.Event()
+    if ws.vault.reading:
+        told = (ws, ended, on_change, on_trouble)
+        threading.Thread(target=following.keep, args=told, daemon=True).start()
+    try:
+        watch_files(ws, stop, on_change, on_trouble)
+    finally:
+        ended.set()

@@ -7,7 +7,7 @@ from typing import Annotated, Any, Literal
 from pydantic import Field
 
 from vault_kg.index import graph
-from vault_kg.operations import asof, sight
+from vault_kg.operations import asof, sight, targets
 from vault_kg.operations.asof import AsOf
 from vault_kg.operations.base import Id, Limit, Lines, Model, Request
 from vault_kg.operations.caller import Caller
@@ -70,8 +70,8 @@ def knowledge_connections(ws: Workspace, request: Connections, caller: Caller) -
     wikilinks. Merged pages are resolved; totals are true also where the list is cut.
     """
     if not ids.is_note(request.id):
-        sight.known(ws, caller, request.id)
-    past, said = asof.snapshot(ws, request.as_of) if request.as_of else (None, None)
+        targets.known(ws, caller, request.id)
+    past, said = asof.snapshot(ws, caller, request.as_of) if request.as_of else (None, None)
     reader = graph.past(past) if past is not None else graph.current(ws.database, ws.now())
     walk = graph.walk(
         reader,

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import secrets
 from dataclasses import replace
 from typing import Literal
 
 from pydantic import Field, model_validator
 
 from vault_kg.errors import InvalidArgument, InvalidRecord, LifecycleRefused, NotFound
+from vault_kg.index import catalog
 from vault_kg.operations import drafts, sight, targets
 from vault_kg.operations.base import (
     Id,
@@ -15,6 +17,7 @@ from vault_kg.operations.base import (
     Reason,
     Receipt,
     Request,
+    RequestId,
     Text,
     Write,
 )
@@ -77,8 +80,13 @@ class ConflictView(Model):
     choice: str | None = None
 
 
-class Decline(Request):
+class Decline(Write):
     """Say that two pages are not one."""
+
+    request_id: RequestId = Field(
+        default_factory=lambda: f"decline-{secrets.token_hex(12)}",
+        description="Give one to retry safely: the same id and arguments give the same answer.",
+    )
 
     first: Id
     second: Id
@@ -124,13 +132,27 @@ def knowledge_review(ws: Workspace, request: Review, caller: Caller) -> Receipt:
 @operation("review", Declined)
 def knowledge_decline_merge(ws: Workspace, request: Decline, caller: Caller) -> Declined:
     """Remember that two pages are not one thing, so that they are not proposed again."""
+    ws.write(caller, "knowledge_decline_merge", request, lambda: _plan_decline(ws, request, caller))
+    first, second = sorted((request.first, request.second))
+    return Declined(first=first, second=second, reason=request.reason)
+
+
+def _plan_decline(ws: Workspace, request: Decline, caller: Caller) -> Plan:
     heads = [targets.known(ws, caller, i) for i in (request.first, request.second)]
     if request.first == request.second or any(head.kind != "page" for head in heads):
         raise InvalidArgument("give two different pages; only pages are proposed to be merged")
-    pair = (request.first, request.second)
-    merges.decline(ws.database, pair, request.reason, caller.actor, ws.now())
-    first, second = sorted(pair)
-    return Declined(first=first, second=second, reason=request.reason)
+    first, second = sorted(heads, key=lambda head: head.record_id)
+    pair = merges.Declined(
+        first.record_id, second.record_id, request.reason, caller.actor, ws.now()
+    )
+    if (pair.first, pair.second) in merges.declined(ws.database):
+        return Plan(first.partition, {"targetId": pair.first, "changed": False})
+    titles = [
+        row.title for head in (first, second) for row in catalog.by_id(ws.database, head.record_id)
+    ]
+    label = " is not ".join(titles) if first.partition == second.partition else ""
+    receipt = {"targetId": pair.first, "reason": request.reason, "changed": True}
+    return Plan(first.partition, receipt, label=label, declines=(pair,), reason=request.reason)
 
 
 def _conflict(ws: Workspace, caller: Caller, conflict_id: str) -> Conflict:

@@ -127,6 +127,13 @@ def revise(
     )
 
 
+def lifecycle_change(
+    ws: Workspace, caller: Caller, reason: str, request_id: str
+) -> dict[str, Value]:
+    """Return the `lifecycle_change` of front matter: who changed the lifecycle of a record, and why."""
+    return {"reason": reason, "at": ws.now(), "actor": caller.actor, "request_id": request_id}
+
+
 def new_body(document: Document, text: str) -> str:
     """Return a body that replaces a document's: in its line endings, or untouched if it says the same."""
     current = document.body.replace("\r\n", "\n")

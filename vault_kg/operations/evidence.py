@@ -12,12 +12,13 @@ from pydantic import Field, StringConstraints
 
 from vault_kg.errors import InvalidArgument, NotFound
 from vault_kg.index import catalog, validate
+from vault_kg.operations import checks
 from vault_kg.operations.base import Id, Line, Model, Partition, Receipt, Request, Write
 from vault_kg.operations.caller import Caller
 from vault_kg.operations.registry import operation
 from vault_kg.operations.workspace import Workspace
 from vault_kg.state import journal as rows
-from vault_kg.store import paths, sources
+from vault_kg.store import paths, sources, uploads
 from vault_kg.store.plan import Change, Plan
 
 MAX_CHUNK = 8_000_000
@@ -115,17 +116,18 @@ def knowledge_attach_file(ws: Workspace, request: AttachFile, caller: Caller) ->
 def knowledge_attach(ws: Workspace, request: Attach, caller: Caller) -> Attached:
     """Retain bytes as a source, sent in base64 chunks by a client that has no file here.
 
-    Chunks may be repeated; the last one has final true.
+    Chunks may be repeated; the last one has final true. What is not finished is removed a day after
+    its last chunk, and earlier where more than 16 are begun: then the next chunk says where to go on.
     """
     _partition(request, caller)
     chunk = _decode(request.chunk)
     sha256 = request.sha256.removeprefix("sha256:")
-    partial = ws.vault.private / "uploads" / f"{sha256}-{_safe(request.request_id)}"
+    partial = uploads.part(ws.vault.private, sha256, request.request_id)
     answered = rows.find(ws.database, request.request_id) is not None
     if request.final and answered and not partial.exists():
         receipt = _retain(ws, _whole(request), caller, "knowledge_attach", b"", request.name)
         return Attached(received=request.size, size=request.size, receipt=receipt)
-    received = _append(partial, request, chunk)
+    received = uploads.append(partial, request.offset, chunk, request.size)
     if not request.final:
         return Attached(received=received, size=request.size)
     content = partial.read_bytes()
@@ -204,12 +206,7 @@ def _retain(
 
 
 def _partition(request: AttachFile | Attach, caller: Caller) -> str:
-    partition = paths.check_partition(request.partition or paths.DEFAULT_PARTITION)
-    if not caller.sees(partition):
-        raise InvalidArgument(
-            f"there is no partition {partition!r} for this caller", partition=partition
-        )
-    return partition
+    return checks.partition_to_write(request.partition or paths.DEFAULT_PARTITION, caller)
 
 
 def _view(source: sources.Source) -> dict[str, Any]:
@@ -226,28 +223,9 @@ def _decode(chunk: str) -> bytes:
         ) from None
 
 
-def _append(partial: Path, request: Attach, chunk: bytes) -> int:
-    partial.parent.mkdir(parents=True, exist_ok=True)
-    have = partial.stat().st_size if partial.exists() else 0
-    if request.offset > have or request.offset + len(chunk) > request.size:
-        raise InvalidArgument(
-            f"the chunk starts at {request.offset}, and {have} bytes of {request.size} are here; go on "
-            "from there",
-            received=have,
-        )
-    with partial.open("r+b" if partial.exists() else "w+b") as handle:
-        handle.seek(request.offset)
-        handle.write(chunk)
-    return partial.stat().st_size
-
-
 def _whole(request: Attach) -> Attach:
     """Return the request that every last chunk of the same bytes stands for."""
     return request.model_copy(update={"chunk": "", "offset": 0})
-
-
-def _safe(request_id: str) -> str:
-    return hashlib.sha256(request_id.encode()).hexdigest()[:16]
 
 
 def _span(lines: str | None, total: int) -> tuple[int, int]:

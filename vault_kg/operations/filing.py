@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import os
+
 from pydantic import Field
 
 from vault_kg.errors import InvalidArgument, InvalidRecord, NotFound
 from vault_kg.index import catalog
-from vault_kg.operations import checks, drafts, targets
+from vault_kg.index.parsed import parse_file
+from vault_kg.operations import checks, drafts, placing, targets
 from vault_kg.operations.base import (
     Id,
     Line,
@@ -28,7 +31,8 @@ from vault_kg.records.frontmatter import (
     parse,
 )
 from vault_kg.records.ontology import pascal_case
-from vault_kg.store import files, paths
+from vault_kg.state.revisions import Revision
+from vault_kg.store import paths
 from vault_kg.store.plan import Change, Plan
 
 
@@ -58,7 +62,11 @@ def knowledge_adopt(ws: Workspace, request: Adopt, caller: Caller) -> Receipt:
 
 @operation("review", Receipt)
 def knowledge_restore(ws: Workspace, request: Restore, caller: Caller) -> Receipt:
-    """Bring back the last bytes of a record whose file was deleted."""
+    """Bring back the last bytes of a record whose file was deleted, emptied or is no record any more.
+
+    They go into the file that it had. Text that stands there by now is kept beside it; the receipt's
+    warnings say where.
+    """
     return ws.write(
         caller, "knowledge_restore", request, lambda: _plan_restore(ws, request, caller)
     )
@@ -154,21 +162,37 @@ def _plan_restore(ws: Workspace, request: Restore, caller: Caller) -> Plan:
             id=request.id,
             path=head.path,
         )
-    path = head.path
-    if files.read(ws.vault.root, path) is not None:
+    path, before = head.path, targets.bytes_at(ws, head.path)
+    placing.check_seen(ws.vault.root, path)
+    if before is not None and _is_anothers(path, before, head):
         folder, _, name = path.rpartition("/")
         path = drafts.free_path(
             ws, folder, names.slug(name.removesuffix(".md"), head.record_id), head.record_id
         )
+        before = None
     change = Change(
-        path,
-        None,
-        content,
-        head.record_id,
-        head.kind,
-        head.revision,
-        head.lifecycle,
+        path, before, content, head.record_id, head.kind, head.revision, head.lifecycle,
         head.partition,
-    )
+    )  # fmt: skip
     moves = ((head.record_id, path),) if path != head.path else ()
-    return Plan(head.partition, drafts.receipt_of(change), (change,), moves=moves)
+    if before is None or not before.strip():
+        return Plan(head.partition, drafts.receipt_of(change), (change,), moves=moves)
+    beside = _free_beside(ws, path)
+    keeping = Change(beside, None, before, partition=head.partition)
+    said = f"the text that stood in {path} is kept in {beside}; nothing but the name of it changed"
+    receipt = drafts.receipt_of(change, warnings=[said])
+    return Plan(head.partition, receipt, (keeping, change))
+
+
+def _is_anothers(path: str, content: bytes, head: Revision) -> bool:
+    """Say whether a file is a record of its own, or a broken one that does not name this record."""
+    there = parse_file(path, content)
+    names_it = head.record_id.encode() in content
+    return there.record is not None or (there.marks_record and not names_it)
+
+
+def _free_beside(ws: Workspace, path: str) -> str:
+    number = 1
+    while os.path.lexists(ws.vault.root / f"{path}.replaced-{number}"):
+        number += 1
+    return f"{path}.replaced-{number}"

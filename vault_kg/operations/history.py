@@ -5,7 +5,7 @@ from __future__ import annotations
 import difflib
 
 from vault_kg.index import validate
-from vault_kg.operations import paging, sight
+from vault_kg.operations import paging, sight, targets
 from vault_kg.operations.base import Cursor, Id, Limit, Model, Request
 from vault_kg.operations.caller import Caller
 from vault_kg.operations.registry import operation
@@ -55,10 +55,11 @@ def knowledge_history(ws: Workspace, request: History, caller: Caller) -> Histor
 
     Who changed it, when, how, why and in which commit; with diff also what changed in its file.
     """
-    sight.known(ws, caller, request.id)
+    targets.known(ws, caller, request.id)
     found = revisions.history(
-        ws.database, request.id, request.limit + 1, paging.offset(request, request.cursor)
-    )
+        ws.database, request.id, request.limit + 1, paging.offset(request, request.cursor),
+        caller.partitions,
+    )  # fmt: skip
     shown = found[: request.limit]
     views = [
         RevisionView(
@@ -74,13 +75,15 @@ def knowledge_history(ws: Workspace, request: History, caller: Caller) -> Histor
         id=request.id,
         revisions=views,
         count=len(views),
-        total=revisions.count(ws.database, request.id),
+        total=revisions.count(ws.database, request.id, caller.partitions),
         next_cursor=paging.encode(request, [shown[-1].revision.revision]) if more else None,
     )
 
 
 def _diff(ws: Workspace, caller: Caller, revision: Revision) -> str | None:
     before = revisions.get(ws.database, revision.record_id, revision.revision - 1)
+    if before is not None and not caller.sees(before.partition):
+        before = None  # of when it was hidden nothing is told
     new = ws.bytes_of(revision)
     old = ws.bytes_of(before) if before else b""
     if new is None or old is None:

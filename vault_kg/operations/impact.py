@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 from vault_kg.index import links, successors
 from vault_kg.operations import sight
 from vault_kg.operations.base import Impact, ImpactItem
@@ -18,7 +20,18 @@ def impact_of(ws: Workspace, caller: Caller, record_id: str) -> Impact:
     A record that names a page merged into this one stands on it too. Wikilinks count for the record
     itself only: prose that mentions a page does not pass its standing on.
     """
-    found: dict[str, ImpactItem] = {}
+    items = [
+        item
+        for item, partition in (*dependents(ws, record_id), *_linking(ws, record_id))
+        if caller.sees(partition) and not sight.stands_on_hidden(ws, caller, item.id)
+    ]
+    distinct = {item.id: item for item in reversed(items)}  # what stands on it before what links
+    found = sorted(distinct.values(), key=lambda item: (item.depth, item.id))
+    return Impact(items=found[:MAX_ITEMS], total=len(found), truncated=len(found) > MAX_ITEMS)
+
+
+def dependents(ws: Workspace, record_id: str) -> Iterator[tuple[ImpactItem, str]]:
+    """Yield all that stands on a record, whoever may see it, the nearest first, with its partition."""
     absorbed = successors.absorbed_by(ws.database)
     frontier, depth = [record_id], 1
     seen = {record_id}
@@ -29,19 +42,16 @@ def impact_of(ws: Workspace, caller: Caller, record_id: str) -> Impact:
             if dependent not in seen:
                 seen.add(dependent)
                 following.append(dependent)
-                if caller.sees(partition) and not sight.stands_on_hidden(ws, caller, dependent):
-                    found[dependent] = ImpactItem(
-                        id=dependent, kind=kind, title=title, via=via, depth=depth
-                    )
+                yield (
+                    ImpactItem(id=dependent, kind=kind, title=title, via=via, depth=depth),
+                    partition,
+                )
         frontier, depth = following, depth + 1
-    for dependent, kind, title, partition in links.linking_to(ws.database, record_id):
-        if dependent not in seen and caller.sees(partition):
-            seen.add(dependent)
-            found[dependent] = ImpactItem(
-                id=dependent, kind=kind, title=title, via="wikilink", depth=1
-            )
-    items = sorted(found.values(), key=lambda i: (i.depth, i.id))
-    return Impact(items=items[:MAX_ITEMS], total=len(items), truncated=len(items) > MAX_ITEMS)
+
+
+def _linking(ws: Workspace, record_id: str) -> Iterator[tuple[ImpactItem, str]]:
+    for linking, kind, title, partition in links.linking_to(ws.database, record_id):
+        yield ImpactItem(id=linking, kind=kind, title=title, via="wikilink", depth=1), partition
 
 
 def depends_on(ws: Workspace, record_id: str, references: set[str]) -> str | None:

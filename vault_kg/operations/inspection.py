@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from itertools import islice
+from collections.abc import Callable, Iterable
+from itertools import chain, islice
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
 from pydantic import Field
 
 from vault_kg import __version__
-from vault_kg.errors import InvalidArgument, NotFound
-from vault_kg.index import findings, listing
+from vault_kg.errors import InvalidArgument, NotFound, legible
+from vault_kg.index import catalog, findings, listing
 from vault_kg.index.listing import Filter
 from vault_kg.index.parsed import partition_of
 from vault_kg.index.walk import ONTOLOGY
-from vault_kg.operations import paging, sight
+from vault_kg.operations import conflicting, paging, sight, uncommitted
 from vault_kg.operations.activity import waiting_for_git
 from vault_kg.operations.base import Cursor, Limit, Line, Model, Request
 from vault_kg.operations.caller import Caller
@@ -23,9 +23,8 @@ from vault_kg.operations.graph import status
 from vault_kg.operations.graph.status import SeedStatus
 from vault_kg.operations.registry import operation
 from vault_kg.operations.workspace import Workspace
-from vault_kg.state import conflicts, settings
 from vault_kg.state import journal as rows
-from vault_kg.state.database import Database
+from vault_kg.state import settings
 from vault_kg.store import paths
 
 MAX_EXAMPLES = 20
@@ -63,6 +62,8 @@ class Diagnose(Request):
         "files",
         "duplicates",
         "missing",
+        "sources",
+        "git",
         "chains",
         "links",
         "merges",
@@ -144,15 +145,21 @@ def knowledge_status(ws: Workspace, request: Status, caller: Caller) -> StatusVi
         ws.now(), kinds=by_kind.keys(), partitions=caller.partitions, ends_in=caller.partitions
     )
     waiting, reason = waiting_for_git(ws, caller)
+    outside = uncommitted.files(ws, caller)
+    told = (reason, outside and f"{uncommitted.said(outside)}: vault-kg diagnostics --section git")
     return StatusView(
         vault_id=ws.vault.id,
-        root=str(ws.vault.root),
+        root=legible(ws.vault.root),
         version=__version__,
         position=rows.last_seq(ws.database),
         records=by_kind | listing.counts(ws.database, current),
         history=listing.lifecycle_counts(ws.database, caller.partitions),
-        conflicts=sum(caller.sees(partition_of(c.path)) for c in conflicts.open_ones(ws.database)),
-        git={"pending": waiting, "reason": reason},
+        conflicts=len(conflicting.waiting(ws, caller)),
+        git={
+            "pending": waiting,
+            "reason": "; ".join(part for part in told if part) or None,
+            "inNoCommit": len(outside),
+        },
         index={
             "scannedAt": settings.get(ws.database, "scanned_at"),
             "passages": listing.passage_count(ws.database, caller.partitions),
@@ -174,15 +181,15 @@ def unavailable(root: Path, reason: str) -> dict[str, Any]:
 def knowledge_diagnostics(ws: Workspace, request: Diagnose, caller: Caller) -> Diagnosis:
     """List what should be looked at, with path, line and what to do.
 
-    Broken files, rules not kept, guards contradicted, duplicate ids, missing files, merge chains,
-    dead links, conflicts; and pages that may be one thing (mergeCandidates).
+    Broken files, rules not kept, guards contradicted, duplicate ids, missing files, changed sources,
+    what Git lacks, merge chains, dead links, conflicts; and pages that may be one (mergeCandidates).
     """
     if request.path is not None and caller.sees(partition_of(request.path)):
         ws.look_at([request.path])
     found = [
         f
         for f in _section(ws, request.section, caller)
-        if (f.partition is None or caller.sees(f.partition)) and request.path in (None, f.path)
+        if request.path in (None, f.path) and _is_seen(ws, caller, f)
     ]
     start = paging.offset(request, request.cursor) or 0
     shown = found[start : start + request.limit]
@@ -222,7 +229,10 @@ def knowledge_ontology(ws: Workspace, request: AskOntology, caller: Caller) -> O
     """
     partition = request.partition or _own_partition(caller)
     if not caller.sees(partition):
-        raise NotFound(f"there is no partition {partition!r}", partition=partition)
+        raise NotFound(
+            f"there is no partition {partition!r}; knowledge_status names them in wal_groups",
+            partition=partition,
+        )
     ontology = ws.ontology(partition)
     view = OntologyView(view=request.view, fingerprint=ontology.fingerprint, mode=ontology.mode)
     if request.view == "sources":
@@ -257,19 +267,34 @@ def _own_partition(caller: Caller) -> str:
 
 
 def _section(ws: Workspace, section: str, caller: Caller) -> list[findings.Finding]:
-    readers: dict[str, Callable[[Database], Iterator[findings.Finding]]] = {
-        "all": lambda db: findings.everything(db, caller.sees),
-        "conflicts": findings.conflicted,
-        "files": findings.of_files,
-        "duplicates": lambda db: findings.duplicates(db, caller.sees),
-        "missing": findings.missing,
-        "chains": findings.chains,
-        "links": lambda db: findings.unresolved_links(db, caller.sees),
+    db, vault = ws.database, ws.vault
+    readers: dict[str, Callable[[], Iterable[findings.Finding]]] = {
+        "conflicts": lambda: findings.conflicted(db),
+        "files": lambda: findings.of_files(db),
+        "duplicates": lambda: findings.duplicates(db, caller.sees),
+        "missing": lambda: findings.missing(vault),
+        "sources": lambda: findings.of_sources(vault),
+        "git": lambda: chain(findings.of_attributes(vault), uncommitted.found(ws, caller)),
+        "chains": lambda: findings.chains(db),
+        "links": lambda: findings.unresolved_links(db, caller.sees),
     }
-    reader = readers.get(section)
-    found = list(reader(ws.database)) if reader else []
+    asked = readers if section == "all" else (section,) if section in readers else ()
+    found = [each for name in asked for each in readers[name]()]
     issues = _vocabulary_issues(ws) if section in ("all", "vocabulary") else []
     return [*issues, *found]
+
+
+def _is_seen(ws: Workspace, caller: Caller, found: findings.Finding) -> bool:
+    """Say whether a finding is of something that exists for a caller."""
+    if caller.partitions is None:
+        return True
+    if found.partition is not None and not caller.sees(found.partition):
+        return False
+    record_id = found.record
+    if record_id is None and found.path is not None:
+        row = catalog.by_path(ws.database, found.path)
+        record_id = row.id if row is not None else None
+    return not sight.stands_on_hidden(ws, caller, record_id)
 
 
 def _vocabulary_issues(ws: Workspace) -> list[findings.Finding]:

@@ -2,13 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Annotated, Literal
 
 from pydantic import Field
 
-from vault_kg.errors import InvalidArgument, InvalidRecord, LifecycleRefused, NotFound
-from vault_kg.index import successors
-from vault_kg.operations import checks, drafts, sight, statements, superseding, targets
+from vault_kg.errors import InvalidArgument, InvalidRecord, NotFound
+from vault_kg.index.catalog import Row
+from vault_kg.operations import (
+    checks,
+    drafts,
+    statements,
+    superseding,
+    targets,
+    withdrawing,
+)
 from vault_kg.operations.base import (
     Fenced,
     Id,
@@ -26,7 +34,6 @@ from vault_kg.operations.registry import operation
 from vault_kg.operations.statements import SaveClaim, SaveRelationship
 from vault_kg.operations.targets import Target
 from vault_kg.operations.workspace import Workspace
-from vault_kg.records.frontmatter import Remove, Value
 from vault_kg.state import conflicts, guards
 from vault_kg.state import journal as rows
 from vault_kg.state.guards import WITHDRAWN, Guard
@@ -86,7 +93,9 @@ class AskImpact(Request):
     """What would an operation leave unresolved?"""
 
     id: Id
-    operation: Literal["withdraw", "correct", "merge"] = "withdraw"
+    operation: Literal["withdraw", "correct", "merge"] | None = Field(
+        None, description="Refuse, as that operation would, a record that it is not for."
+    )
 
 
 @operation("write", Receipt)
@@ -130,7 +139,7 @@ def knowledge_resume(ws: Workspace, request: Resume, caller: Caller) -> Resumed:
         )
     ws.outbox.drain()
     if entry.state == rows.PUBLISHED:
-        return Resumed(state="published", receipt=ws.receipt(entry.seq))
+        return Resumed(state="published", receipt=ws.receipt(entry.seq, caller))
     waiting = [c.id for c in conflicts.of_entry(ws.database, entry.seq)]
     state: Literal["conflicted", "resolved"] = (
         "conflicted" if entry.state == rows.CONFLICTED else "resolved"
@@ -140,26 +149,21 @@ def knowledge_resume(ws: Workspace, request: Resume, caller: Caller) -> Resumed:
 
 @operation("read", Impact)
 def knowledge_impact(ws: Workspace, request: AskImpact, caller: Caller) -> Impact:
-    """Show what a withdrawal, correction or merge would leave unresolved, changing nothing."""
-    sight.known(ws, caller, request.id)
+    """Show what a withdrawal, correction or merge would leave unresolved, changing nothing.
+
+    With operation, a record that it would refuse is refused here, too.
+    """
+    head = targets.known(ws, caller, request.id)
+    if request.operation is not None:
+        row = targets.one_row(ws, request.id, head)
+        _APPLIES[request.operation](ws, caller, row)
     return impact_of(ws, caller, request.id)
-
-
-def lifecycle_change(
-    ws: Workspace, request: Fenced, reason: str, caller: Caller
-) -> dict[str, Value]:
-    """Return the `lifecycle_change` that an operation writes into a record."""
-    return {
-        "reason": reason,
-        "at": ws.now(),
-        "actor": caller.actor,
-        "request_id": request.request_id,
-    }
 
 
 def _plan_correct(ws: Workspace, request: Correct, caller: Caller) -> Plan:
     target = targets.load(ws, caller, request.id)
-    _check_correctable(ws, target, request)
+    checks.check_correctable(ws, caller, target.row)
+    _check_replacement(target.row, request)
     targets.check_fence(target, request)
     checks.check_ontology(ws, target.row.partition, request.expected_ontology_fingerprint)
     draft, warnings = _replacement(ws, request, caller, target)
@@ -179,28 +183,7 @@ def _plan_correct(ws: Workspace, request: Correct, caller: Caller) -> Plan:
     )  # fmt: skip
 
 
-def _check_correctable(ws: Workspace, target: Target, request: Correct) -> None:
-    row = target.row
-    if row.kind == "page":
-        raise InvalidArgument(
-            f"{row.id} is a page; change it with knowledge_save_page or knowledge_edit_body",
-            id=row.id,
-        )
-    if row.lifecycle != "active":
-        successor = successors.current(ws.database, row.id)
-        raise LifecycleRefused(
-            f"{row.id} is {row.lifecycle} and cannot be corrected"
-            + (f"; correct {successor} instead" if successor else "; record what holds anew"),
-            id=row.id,
-            lifecycle=row.lifecycle,
-            successor=successor,
-        )
-    if not row.valid:
-        raise InvalidRecord(
-            f"{row.id} has validation findings ({row.path}); withdraw it, or mend it in an editor first",
-            id=row.id,
-            path=row.path,
-        )
+def _check_replacement(row: Row, request: Correct) -> None:
     if request.replacement.kind != row.kind:
         raise InvalidArgument(
             f"{row.id} is a {row.kind}; its replacement must be one too, not a "
@@ -246,27 +229,17 @@ def _plan_withdraw(ws: Workspace, request: Withdraw, caller: Caller) -> Plan:
         target = targets.load(ws, caller, request.id)
     except InvalidRecord:
         return _plan_unreadable(ws, request, caller)
-    if target.row.lifecycle == "withdrawn":
-        raise LifecycleRefused(
-            f"{request.id} is withdrawn already, and stays so; what holds after all is recorded anew",
-            id=request.id,
-            lifecycle="withdrawn",
-        )
-    if target.row.lifecycle == "merged":
-        raise LifecycleRefused(
-            f"{request.id} was merged into {target.row.successor}; withdraw that page, or unmerge first",
-            id=request.id,
-            lifecycle="merged",
-            successor=target.row.successor,
-        )
+    checks.check_withdrawable(ws, caller, target.row)
     targets.check_fence(target, request)
-    changes: dict[str, Value | Remove] = {
-        "lifecycle": "withdrawn",
-        "lifecycle_change": lifecycle_change(ws, request, request.reason, caller),
-    }
-    change = drafts.revise(ws, target, changes, lifecycle="withdrawn")
-    assert change is not None, "its lifecycle changes"
-    return _withdrawal(ws, request, caller, change, target.row.title)
+    change, guard = withdrawing.withdrawal(ws, caller, target, request.reason, request.request_id)
+    return _withdrawal(ws, request, caller, change, guard, target.row.title)
+
+
+_APPLIES: dict[str, Callable[[Workspace, Caller, Row], None]] = {
+    "withdraw": checks.check_withdrawable,
+    "correct": checks.check_correctable,
+    "merge": checks.check_mergeable,
+}
 
 
 def _plan_unreadable(ws: Workspace, request: Withdraw, caller: Caller) -> Plan:
@@ -278,25 +251,20 @@ def _plan_unreadable(ws: Workspace, request: Withdraw, caller: Caller) -> Plan:
         {"id": head.record_id, "revision": head.revision, "hash": files.content_hash(content)},
     )
     if WITHDRAWN in guards.of(ws.database, request.id):
-        raise LifecycleRefused(
-            f"{request.id} is withdrawn already, and stays so; what holds after all is recorded anew",
-            id=request.id,
-            lifecycle="withdrawn",
-        )
+        raise checks.withdrawn(request.id)
     change = Change(
         head.path, content, content, head.record_id, head.kind, head.revision + 1, "withdrawn",
         head.partition,
     )  # fmt: skip
-    return _withdrawal(ws, request, caller, change, head.path)
+    guard = withdrawing.guard(
+        ws, caller, request.id, change.partition, request.reason, request.request_id
+    )
+    return _withdrawal(ws, request, caller, change, guard, head.path)
 
 
 def _withdrawal(
-    ws: Workspace, request: Withdraw, caller: Caller, change: Change, label: str
+    ws: Workspace, request: Withdraw, caller: Caller, change: Change, guard: Guard, label: str
 ) -> Plan:
-    guard = Guard(
-        request.id, WITHDRAWN, change.partition, None, request.reason, caller.actor,
-        request.request_id, ws.now(),
-    )  # fmt: skip
     impact = impact_of(ws, caller, request.id).model_dump(mode="json")
     receipt = drafts.receipt_of(change, reason=request.reason, impact=impact)
     return Plan(change.partition, receipt, (change,), label, (guard,), reason=request.reason)

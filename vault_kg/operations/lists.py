@@ -58,7 +58,7 @@ def knowledge_records(ws: Workspace, request: ListRecords, caller: Caller) -> Re
     wanted = Filter(
         ws.now(),
         kinds=[request.kind] if request.kind else RECORDS,
-        types=type_names(ws, request.type, request.partition),
+        types=type_names(ws, filter(None, [request.type]), visible(caller, request.partition)),
         partitions=visible(caller, request.partition),
         owners=_one_page(ws, request.owner),
         lifecycle=request.lifecycle,
@@ -87,13 +87,13 @@ def _one_page(ws: Workspace, page_id: str | None) -> list[str] | None:
     """Return every id under which records may name a page: its survivor's, and all merged into it."""
     if page_id is None:
         return None
-    final = merges.resolve(merges.targets(ws.database), page_id) or page_id
-    return successors.with_absorbed([final, page_id], successors.absorbed_by(ws.database))
+    way = merges.way(ws.database, page_id) or [page_id]
+    return successors.with_absorbed([way[-1], page_id], successors.absorbed_by(ws.database))
 
 
 def _records_then(ws: Workspace, request: ListRecords, caller: Caller, wanted: Filter) -> Records:
     assert request.as_of is not None
-    past, said = asof.snapshot(ws, request.as_of)
+    past, said = asof.snapshot(ws, caller, request.as_of)
     keep = past_filter(ws, wanted, caller)
     rows = sorted(
         (p for p in past if keep(p)),

@@ -13,7 +13,7 @@ from vault_kg.errors import Ambiguous, InvalidRecord, NotFound
 from vault_kg.index import catalog, findings, listing, successors
 from vault_kg.index.catalog import Row
 from vault_kg.index.listing import Filter
-from vault_kg.operations import asof, targets
+from vault_kg.operations import asof, sight, targets
 from vault_kg.operations.asof import AsOf, Past
 from vault_kg.operations.base import Line, Model, Request
 from vault_kg.operations.caller import Caller
@@ -71,13 +71,13 @@ def knowledge_lookup(ws: Workspace, request: Lookup, caller: Caller) -> Found:
     wanted = Filter(
         ws.now(),
         kinds=(*RECORDS, "note"),
-        types=type_names(ws, request.type, request.partition),
+        types=type_names(ws, filter(None, [request.type]), visible(caller, request.partition)),
         partitions=visible(caller, request.partition),
         ends_in=caller.partitions,
     )
-    rows, followed = _named(ws, request.text, wanted)
+    rows, followed = _named(ws, caller, request.text, wanted)
     if ws.look_at([row.path for row in rows]):
-        rows, followed = _named(ws, request.text, wanted)
+        rows, followed = _named(ws, caller, request.text, wanted)
     if not rows:
         for row in listing.named(ws.database, request.text, replace(wanted, blocked=True)):
             targets.check_not_blocked(ws, row.id)
@@ -95,12 +95,16 @@ def knowledge_lookup(ws: Workspace, request: Lookup, caller: Caller) -> Found:
     return Found(record=summaries_of(ws, rows)[0], matched=request.text, followed=followed)
 
 
-def _named(ws: Workspace, text: str, wanted: Filter) -> tuple[list[Row], str | None]:
+def _named(
+    ws: Workspace, caller: Caller, text: str, wanted: Filter
+) -> tuple[list[Row], str | None]:
     rows = listing.named(ws.database, text, wanted)
-    return (rows, None) if rows else _through_successors(ws, text, wanted)
+    return (rows, None) if rows else _through_successors(ws, caller, text, wanted)
 
 
-def _through_successors(ws: Workspace, text: str, wanted: Filter) -> tuple[list[Row], str | None]:
+def _through_successors(
+    ws: Workspace, caller: Caller, text: str, wanted: Filter
+) -> tuple[list[Row], str | None]:
     """Find a merged or corrected record by its name, and return what stands for it now."""
     named = [
         row
@@ -115,6 +119,7 @@ def _through_successors(ws: Workspace, text: str, wanted: Filter) -> tuple[list[
         for row in catalog.by_id(ws.database, str(final))
         if row.current(ws.now())
         and (wanted.partitions is None or row.partition in wanted.partitions)
+        and not sight.stands_on_hidden(ws, caller, row.id)
     ]
     return rows, finals[rows[0].id] if len(rows) == 1 else None
 
@@ -123,7 +128,7 @@ def _check_not_missing(ws: Workspace, text: str, wanted: Filter, caller: Caller)
     """Refuse the name of a record whose file is gone, and say where it was."""
     key = names.lookup_key(text.removesuffix(".md"))
     keep = past_filter(ws, replace(wanted, lifecycle="all"), caller)
-    for found in islice(findings.missing(ws.database), MAX_MISSING):
+    for found in islice(findings.missing(ws.vault), MAX_MISSING):
         head = revisions.head(ws.database, str(found.record))
         content = ws.bytes_of(head) if head is not None else None
         if head is None or content is None:
@@ -133,15 +138,15 @@ def _check_not_missing(ws: Workspace, text: str, wanted: Filter, caller: Caller)
             path = head.path.removesuffix(".md")
             called = past_names(past) | {names.lookup_key(n) for n in (path, path.split("/")[-1])}
             if key in called and keep(past):
-                raise targets.missing(head)
+                raise targets.missing(ws, head)
 
 
 def _lookup_then(ws: Workspace, request: Lookup, caller: Caller) -> Found:
     assert request.as_of is not None
-    past, said = asof.snapshot(ws, request.as_of)
+    past, said = asof.snapshot(ws, caller, request.as_of)
     wanted = Filter(
         ws.now(),
-        types=type_names(ws, request.type, request.partition),
+        types=type_names(ws, filter(None, [request.type]), visible(caller, request.partition)),
         partitions=visible(caller, request.partition),
     )
     keep = past_filter(ws, wanted, caller)

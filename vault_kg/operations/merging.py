@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pydantic import Field
 
-from vault_kg.errors import InvalidArgument, LifecycleRefused
+from vault_kg.errors import LifecycleRefused
 from vault_kg.operations import absorbing, checks, drafts, targets
 from vault_kg.operations.base import (
     Evidence,
@@ -91,13 +91,7 @@ def _plan_merge(ws: Workspace, request: MergePages, caller: Caller) -> Plan:
 
 def _mergeable(ws: Workspace, caller: Caller, fence: RecordFence) -> Target:
     target = targets.load(ws, caller, fence.id)
-    if target.row.kind != "page":
-        raise InvalidArgument(
-            f"{fence.id} is a {target.row.kind}; only pages are merged. One that is wrong is replaced "
-            "with knowledge_correct, one too many is withdrawn",
-            id=fence.id,
-        )
-    target = checks.editable(ws, caller, fence.id, ("page",))
+    checks.check_mergeable(ws, caller, target.row)
     targets.check_fence(target, fence)
     return target
 

@@ -8,8 +8,7 @@ from pydantic import Field, StringConstraints
 
 from vault_kg.index import overview
 from vault_kg.index.listing import Filter
-from vault_kg.index.parsed import partition_of
-from vault_kg.operations import paging, sight
+from vault_kg.operations import conflicting, paging
 from vault_kg.operations.base import Cursor, Limit, Line, Model, Request
 from vault_kg.operations.caller import Caller
 from vault_kg.operations.evidence import SourceView
@@ -17,7 +16,6 @@ from vault_kg.operations.registry import operation
 from vault_kg.operations.summaries import RecordKind, visible
 from vault_kg.operations.workspace import Workspace
 from vault_kg.records import names
-from vault_kg.state import conflicts
 from vault_kg.state import journal as rows
 
 KINDS = ("page", "claim", "relationship", "note")
@@ -103,6 +101,9 @@ class Sources(Model):
 class ListConflicts(Request):
     """Which conflicts wait for a person."""
 
+    limit: Limit = 100
+    cursor: Cursor | None = None
+
 
 class Waiting(Model):
     """A conflict that waits: an accepted request that met somebody's edit."""
@@ -121,6 +122,8 @@ class Conflicts(Model):
 
     conflicts: list[Waiting]
     count: int
+    total: int
+    next_cursor: str | None = None
 
 
 @operation("read", Conflicts, toolset="ui")
@@ -130,23 +133,25 @@ def knowledge_conflicts(
     caller: Caller,
 ) -> Conflicts:
     """List the conflicts that wait for a person, oldest first; knowledge_conflict shows one."""
-    found = []
-    for conflict in conflicts.open_ones(ws.database):
-        entry = rows.get(ws.database, conflict.seq)
-        if entry is None or not caller.sees(partition_of(conflict.path)):
-            continue
-        if sight.stands_on_hidden(ws, caller, conflict.record_id):
-            continue
-        if conflict.displaced == conflict.original:
-            continue  # nobody edited this file; it waits for another one of its request
-        found.append(
-            Waiting(
-                id=conflict.id, path=conflict.path, record=conflict.record_id,
-                operation=entry.operation, actor=entry.actor, reason=entry.reason,
-                found_at=conflict.found_at,
-            )
-        )  # fmt: skip
-    return Conflicts(conflicts=found, count=len(found))
+    waiting = conflicting.waiting(ws, caller)
+    position = paging.decode(request, request.cursor)
+    rest = [c for c in waiting if position is None or [c.seq, c.id] > position]
+    shown = rest[: request.limit]
+    entries = {seq: rows.get(ws.database, seq) for seq in {conflict.seq for conflict in shown}}
+    found = [
+        Waiting(
+            id=conflict.id, path=conflict.path, record=conflict.record_id,
+            operation=entry.operation, actor=entry.actor, reason=entry.reason,
+            found_at=conflict.found_at,
+        )
+        for conflict in shown
+        if (entry := entries[conflict.seq]) is not None
+    ]  # fmt: skip
+    more = len(rest) > len(shown)
+    return Conflicts(
+        conflicts=found, count=len(found), total=len(waiting),
+        next_cursor=paging.encode(request, [shown[-1].seq, shown[-1].id]) if more else None,
+    )  # fmt: skip
 
 
 @operation("read", Shelves, toolset="ui")

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Literal
-
 from pydantic import Field, model_validator
 
 from vault_kg.errors import (
@@ -38,9 +36,6 @@ from vault_kg.records.frontmatter import REMOVE, Document, Remove, Value
 from vault_kg.records.ontology import pascal_case
 from vault_kg.store import paths
 from vault_kg.store.plan import Plan
-
-Origin = Literal["user", "agent", "source", "inference"]
-Confidence = Field(None, ge=0, le=1, description="From 0 to 1.")
 
 
 class SavePage(Write):

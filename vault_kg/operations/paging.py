@@ -1,4 +1,8 @@
-"""Keyset cursors: a position in a list, bound to the query that it belongs to."""
+"""Cursors: where a list goes on, bound to the query that they belong to.
+
+Lists in the order of a key go on after the last one shown, whatever was added meanwhile; lists in the
+order of a score, and lists of the past, after so many.
+"""
 
 from __future__ import annotations
 

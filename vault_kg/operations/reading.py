@@ -145,7 +145,7 @@ def _whole(ws: Workspace, request: Get, caller: Caller) -> RecordView:
     targets.known(ws, caller, wanted)
     moment = request.as_of or _moment(request)
     if moment is not None:
-        head, said = revision_as_of(ws, wanted, moment)
+        head, said = revision_as_of(ws, caller, wanted, moment)
         return _historical(ws, caller, head, said, followed)
     head = targets.known(ws, caller, wanted)
     ws.look_at([head.path])
@@ -153,7 +153,7 @@ def _whole(ws: Workspace, request: Get, caller: Caller) -> RecordView:
     row = targets.one_row(ws, wanted, head)
     content = targets.bytes_at(ws, row.path)
     if content is None:
-        raise targets.missing(head)
+        raise targets.missing(ws, head)
     if files.content_hash(content) != row.hash:
         content = ws.bytes_of(head) or content  # a writer is at work: answer what is published
     record = sight.as_seen(ws, caller, targets.read(row.path, content, head)[1])
@@ -182,21 +182,16 @@ def _part(view: RecordView, request: Get) -> RecordView:
 
 
 def _follow(ws: Workspace, request: Get) -> tuple[str, list[str]]:
-    chain = merges.targets(ws.database)
-    if not request.follow_merges or request.revision or request.commit or request.id not in chain:
+    if not request.follow_merges or request.revision or request.commit or request.as_of:
         return request.id, []
-    final = merges.resolve(chain, request.id)
-    if final is None:
+    way = merges.way(ws.database, request.id)
+    if way is None:
         raise InvalidRecord(
             f"{request.id} is merged in a cycle, or through more than {merges.MAX_HOPS} pages; "
             "diagnostics names the chain",
             id=request.id,
         )
-    followed, current = [], request.id
-    while current != final:
-        followed.append(current)
-        current = chain[current]
-    return final, followed
+    return way[-1], way[:-1]
 
 
 def _moment(request: Get) -> AsOf | None:
@@ -214,16 +209,19 @@ def _view(
     eligible: bool,
     followed: list[str],
 ) -> RecordView:
-    merged = [m.absorbed for m in merges.into(ws.database, row.id) if caller.sees(m.partition)]
+    merged = sight.seen(ws, caller, (m.absorbed for m in merges.into(ws.database, row.id)))
     backlinks = [
-        1 for _, _, _, partition in links.linking_to(ws.database, row.id) if caller.sees(partition)
+        1
+        for linking, _, _, partition in links.linking_to(ws.database, row.id)
+        if caller.sees(partition) and not sight.stands_on_hidden(ws, caller, linking)
     ]
-    successor = row.successor if row.lifecycle in ("superseded", "withdrawn") else None
+    successor = sight.shown(ws, caller, row.successor)
     return RecordView(
         id=row.id, kind=row.kind, title=row.title, type=row.type, partition=row.partition,
         revision=row.revision, hash=row.hash, path=row.path, lifecycle=row.lifecycle,
-        eligible=eligible, reasons=reasons, merged_from=merged, followed=followed,
-        superseded_by=successor, merged_into=row.successor if row.lifecycle == "merged" else None,
+        eligible=eligible, reasons=reasons, merged_from=[*merged], followed=followed,
+        superseded_by=successor if row.lifecycle in ("superseded", "withdrawn") else None,
+        merged_into=successor if row.lifecycle == "merged" else None,
         backlinks=len(backlinks), evidence=evidence_of(ws, caller, record),
         current_id=_current_id(ws, caller, row.id),
         **_stated(_resolved(ws, record)),
@@ -256,8 +254,7 @@ def _as_json(value: Any) -> Any:
 
 
 def _current_id(ws: Workspace, caller: Caller, record_id: str) -> str | None:
-    final = successors.current(ws.database, record_id)
-    return None if sight.is_hidden(ws, caller, final) else final
+    return sight.shown(ws, caller, successors.current(ws.database, record_id))
 
 
 def _stated(record: Record) -> dict[str, Any]:
@@ -278,6 +275,8 @@ def _stated(record: Record) -> dict[str, Any]:
 def _historical(
     ws: Workspace, caller: Caller, revision: Revision, said: dict[str, Any], followed: list[str]
 ) -> RecordView:
+    if not caller.sees(revision.partition):
+        raise sight.not_found(revision.record_id)
     content = ws.bytes_of(revision)
     if content is None:
         raise NotFound(
@@ -302,7 +301,7 @@ def _note(ws: Workspace, request: Get, caller: Caller) -> RecordView:
     ws.look_at([path])
     row = catalog.by_path(ws.database, path)
     if row is None or row.kind != "note" or not caller.sees(row.partition):
-        raise targets.not_found(request.id)
+        raise sight.not_found(request.id)
     if _moment(request) or request.as_of:
         raise InvalidArgument(
             "notes have no revisions here; adopt it to keep its history", id=request.id

@@ -143,6 +143,11 @@ def call(
             f"{', '.join(sorted(caller.scopes)) or 'none'}",
             scope=found.scope,
         )
+    if caller.tools is not None and name not in caller.tools:
+        raise ScopeDenied(
+            f"{name} is not among the tools of this caller: {', '.join(sorted(caller.tools))}",
+            tools=sorted(caller.tools),
+        )
     request = read_arguments(found, arguments)
     if not (found.read_only or found.on_reading):
         workspace.vault.check_writable()

@@ -14,12 +14,13 @@ from vault_kg.operations.asof import AsOf
 from vault_kg.operations.base import Cursor, Line, Lines, Model, Request
 from vault_kg.operations.caller import Caller
 from vault_kg.operations.registry import operation
+from vault_kg.operations.summaries import type_names
 from vault_kg.operations.workspace import Workspace
 from vault_kg.records import names
 
 if TYPE_CHECKING:
     from vault_kg.index.nearest import Compared
-    from vault_kg.index.search import Shown
+    from vault_kg.index.shown import Shown
 
 Mode = Literal["hybrid", "text", "semantic"]
 
@@ -125,7 +126,7 @@ def knowledge_search(ws: Workspace, request: Search, caller: Caller) -> Hits:
     wanted = _filter(ws, request, query, caller)
     start = paging.offset(request, request.cursor) or 0
     if request.as_of is not None:
-        return _as_of(ws, request, query, wanted, start)
+        return _as_of(ws, caller, request, query, wanted, start)
     found = answer(
         ws, query, wanted, request.limit, start, mode=request.mode,
         floor=_floor(request.min_similarity), per_record=request.per_record,
@@ -137,24 +138,28 @@ def _floor(asked: float | None) -> float | None:
     return LEAST_ALIKE if asked is None else asked or None  # what is opposite is below 0
 
 
-def _as_of(ws: Workspace, request: Search, query: Query, wanted: Filter, start: int) -> Hits:
+def _as_of(
+    ws: Workspace, caller: Caller, request: Search, query: Query, wanted: Filter, start: int
+) -> Hits:
     """Search the records as they stood at another moment; their vectors are not kept."""
-    from vault_kg.index import past, search
+    from vault_kg.index import past, search, shown
 
     assert request.as_of is not None
-    stood, said = asof.snapshot(ws, request.as_of)
+    stood, said = asof.snapshot(ws, caller, request.as_of)
     records = (
-        past.Stood(one.revision.path, content, one.revision.revision, one.revision.lifecycle,
-                   one.eligible)
-        for one in stood
+        past.Stood(one.revision.path, content, one.revision.revision,
+                   # what was recorded later is there for what stands on it, and in no list
+                   "withdrawn" if one.support else one.revision.lifecycle,
+                   one.eligible and not one.support)
+        for one in asof.told(caller, stood, "reading what is searched")
         if (content := ws.bytes_of(one.revision)) is not None
     )  # fmt: skip
     semantic = Semantic(state="off", reason="what stood at another time is searched by words")
     with past.index(records) as db:
         depth = start + request.limit
         ranked = search.rank(db, query, wanted, None, per_record=request.per_record, depth=depth)
-        shown = search.show(db, query, ranked.page(db, start, request.limit))
-    return _hits(request, shown, start, ranked.total, semantic, said)
+        hits = shown.show(db, query, ranked.page(db, start, request.limit))
+    return _hits(request, hits, start, ranked.total, semantic, said)
 
 
 def _hits(
@@ -210,7 +215,7 @@ def answer(
         floor: leave out what is found by meaning alone and is less similar.
         per_record: take each record once, by its best passage.
     """
-    from vault_kg.index import search  # with numpy, which nothing else needs
+    from vault_kg.index import search, shown  # with numpy, which nothing else needs
 
     db = ws.database
     compared, semantic = _compared(ws, query, mode)
@@ -219,8 +224,8 @@ def answer(
             db, query, wanted, compared, mode=mode, floor=floor, per_record=per_record,
             depth=start + limit,
         )  # fmt: skip
-        shown = search.show(db, query, ranked.page(db, start, limit))
-    return Answer(shown, ranked.total, compared, semantic)
+        hits = shown.show(db, query, ranked.page(db, start, limit))
+    return Answer(hits, ranked.total, compared, semantic)
 
 
 def _filter(ws: Workspace, request: Search, query: Query, caller: Caller) -> Filter:
@@ -237,7 +242,7 @@ def _filter(ws: Workspace, request: Search, query: Query, caller: Caller) -> Fil
     return Filter(
         ws.now(),
         kinds=kinds,
-        types=_spellings(ws, types) if types else None,
+        types=type_names(ws, types, partitions),
         partitions=partitions,
         lifecycle="active" if request.lifecycle == "current" else "historical",
         ends_in=caller.partitions,
@@ -245,17 +250,6 @@ def _filter(ws: Workspace, request: Search, query: Query, caller: Caller) -> Fil
         updated_after=request.updated_after,
         updated_before=request.updated_before,
     )
-
-
-def _spellings(ws: Workspace, types: list[str]) -> set[str]:
-    ontology = ws.ontology("main")
-    found = set(types)
-    for name in types:
-        declared = (
-            ontology.page_type(name), ontology.claim_kind(name), ontology.relationship_type(name),
-        )  # fmt: skip
-        found |= {d.name for d in declared if d is not None}
-    return found
 
 
 def _compared(ws: Workspace, query: Query, mode: Mode) -> tuple[Compared | None, Semantic]:
@@ -272,19 +266,28 @@ def _compared(ws: Workspace, query: Query, mode: Mode) -> tuple[Compared | None,
     return compared, state
 
 
+def evidence_of(shown: Shown) -> Evidence:
+    """Return why a hit is one: fused score, words, and similarity of its best passage."""
+    hit = shown.hit
+    return Evidence(
+        rrf_score=round(hit.score, 6), text_match=hit.bm25 is not None,
+        bm25_score=rounded(hit.bm25), similarity=rounded(hit.similarity),
+        matched_terms=list(shown.matched), exact_name=hit.named,
+    )  # fmt: skip
+
+
+def rounded(score: float | None) -> float | None:
+    """Return a score with six digits, or None."""
+    return None if score is None else round(score, 6)
+
+
 def _view(shown: Shown) -> HitView:
-    row, hit = shown.row, shown.hit
-    evidence: dict[str, Any] = {
-        "rrf_score": round(hit.score, 6), "text_match": hit.bm25 is not None,
-        "bm25_score": round(hit.bm25, 6) if hit.bm25 is not None else None,
-        "similarity": round(hit.similarity, 6) if hit.similarity is not None else None,
-        "matched_terms": list(shown.matched), "exact_name": hit.named,
-    }  # fmt: skip
+    row = shown.row
     return HitView(
         id=row.id, kind=row.kind, type=row.type, title=row.title, path=row.path,
         heading=shown.heading.replace("\n", " > ") or None,
         lines=f"{shown.start_line}-{shown.end_line}", snippet=shown.snippet.text,
         marks=[(a, b) for a, b in shown.snippet.marks], partition=row.partition,
         lifecycle=row.lifecycle, updated_at=row.updated_at, valid_until=row.valid_until,
-        search=Evidence.model_validate(evidence),
+        search=evidence_of(shown),
     )  # fmt: skip

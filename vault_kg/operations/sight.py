@@ -10,15 +10,16 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import replace
 
+from vault_kg.errors import NotFound
 from vault_kg.index import catalog
 from vault_kg.index.parsed import partition_of
-from vault_kg.operations import targets
+from vault_kg.operations import asof
+from vault_kg.operations.base import Receipt
 from vault_kg.operations.caller import Caller
 from vault_kg.operations.workspace import Workspace
 from vault_kg.records import ids
 from vault_kg.records.model import Record
 from vault_kg.state import revisions
-from vault_kg.state.revisions import Revision
 
 VEIL = "(hidden)"
 """What stands for the id of something hidden in a text that we made."""
@@ -29,26 +30,18 @@ def is_hidden(ws: Workspace, caller: Caller, uid: str | None) -> bool:
     return _lies_hidden(ws, caller, uid) or stands_on_hidden(ws, caller, uid)
 
 
-def known(ws: Workspace, caller: Caller, record_id: str) -> Revision:
-    """Return the standing revision of a record that exists for the caller and is not blocked.
-
-    Raises:
-        NotFound: no such record for this caller, or none of what it is about.
-        ConflictBlocked: a conflict of it waits for a person.
-    """
-    head = targets.known(ws, caller, record_id)
-    if stands_on_hidden(ws, caller, record_id):
-        raise targets.not_found(record_id)
-    return head
-
-
 def stands_on_hidden(ws: Workspace, caller: Caller, record_id: str | None) -> bool:
-    """Say whether a record, as it stands, is about something hidden."""
+    """Say whether a record, as it stands or last stood, is about something hidden."""
     if record_id is None or caller.partitions is None:
         return False
+    found = catalog.by_id(ws.database, record_id)
+    if not found:  # its file is gone, or cannot be read
+        head = revisions.head(ws.database, record_id)
+        record = asof.record_in(ws.bytes_of(head)) if head is not None else None
+        return record is not None and is_about_hidden(ws, caller, record)
     return any(
         _lies_hidden(ws, caller, about)
-        for row in catalog.by_id(ws.database, record_id)
+        for row in found
         for about in (row.owner, row.from_id, row.to_id)
     )
 
@@ -62,12 +55,14 @@ def as_seen(ws: Workspace, caller: Caller, record: Record) -> Record:
     if caller.partitions is None:
         return record
     if is_about_hidden(ws, caller, record):
-        raise targets.not_found(record.id)
+        raise not_found(record.id)
     return replace(
         record,
         entities=seen(ws, caller, record.entities),
         dependencies=seen(ws, caller, record.dependencies),
-        supersedes=next(iter(seen(ws, caller, filter(None, [record.supersedes]))), None),
+        supersedes=shown(ws, caller, record.supersedes),
+        superseded_by=shown(ws, caller, record.superseded_by),
+        merged_into=shown(ws, caller, record.merged_into),
         evidence=tuple(e for e in record.evidence if not is_hidden(ws, caller, e.source)),
     )
 
@@ -77,6 +72,25 @@ def is_about_hidden(ws: Workspace, caller: Caller, record: Record) -> bool:
     return any(
         _lies_hidden(ws, caller, uid) for uid in (record.owner, record.from_id, record.to_id)
     )
+
+
+def receipt(ws: Workspace, caller: Caller, given: Receipt) -> Receipt:
+    """Return a receipt without what it says of things hidden."""
+    if caller.partitions is None:
+        return given
+    given = given.model_copy(update={"replacement_id": shown(ws, caller, given.replacement_id)})
+    if given.impact is None:
+        return given
+    items = [item for item in given.impact.items if not is_hidden(ws, caller, item.id)]
+    if len(items) == len(given.impact.items):
+        return given
+    impact = given.impact.model_copy(update={"items": items, "total": len(items)})
+    return given.model_copy(update={"impact": impact})
+
+
+def shown(ws: Workspace, caller: Caller, uid: str | None) -> str | None:
+    """Return an id, or None where it is of something hidden."""
+    return None if is_hidden(ws, caller, uid) else uid
 
 
 def seen(ws: Workspace, caller: Caller, uids: Iterable[str]) -> tuple[str, ...]:
@@ -89,6 +103,16 @@ def veiled(ws: Workspace, caller: Caller, text: str) -> str:
     if caller.partitions is None:
         return text
     return ids.replaced(text, lambda uid: VEIL if is_hidden(ws, caller, uid) else uid)
+
+
+def not_found(record_id: str) -> NotFound:
+    """Return the error for an id that does not exist for a caller."""
+    what_next = (
+        "a plain note is made a record with knowledge_adopt"
+        if ids.is_note(record_id)
+        else "knowledge_lookup finds one by title, alias or path"
+    )
+    return NotFound(f"there is no record {record_id}; {what_next}", id=record_id)
 
 
 def _lies_hidden(ws: Workspace, caller: Caller, uid: str | None) -> bool:

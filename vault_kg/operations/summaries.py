@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection, Iterable
 from typing import Any, Literal
 
 from pydantic import Field
@@ -16,6 +16,7 @@ from vault_kg.operations.caller import Caller
 from vault_kg.operations.workspace import Workspace
 from vault_kg.records import names
 from vault_kg.state import merges
+from vault_kg.store.paths import DEFAULT_PARTITION
 
 RecordKind = Literal["page", "claim", "relationship", "note"]
 RECORDS = ("page", "claim", "relationship")
@@ -81,15 +82,30 @@ def summaries_of(ws: Workspace, rows: list[Row]) -> list[Summary]:
     ]
 
 
-def type_names(ws: Workspace, given: str | None, partition: str | None) -> list[str] | None:
-    """Return every declared spelling that a type filter means."""
-    if given is None:
+def type_names(
+    ws: Workspace, given: Iterable[str], partitions: Collection[str] | None
+) -> list[str] | None:
+    """Return every declared spelling that a type filter means; None where any type is.
+
+    Args:
+        ws: the opened vault.
+        given: the types as they were named.
+        partitions: whose vocabularies count; those of all where None.
+    """
+    wanted = set(given)
+    if not wanted:
         return None
-    ontology = ws.ontology(partition or "main")
-    declared = (
-        ontology.page_type(given), ontology.claim_kind(given), ontology.relationship_type(given),
-    )  # fmt: skip
-    return sorted({given, *(d.name for d in declared if d is not None)})
+    if partitions is None:
+        partitions = {DEFAULT_PARTITION, *ws.ontologies.partitions()}
+    found = set(wanted)
+    for ontology in map(ws.ontology, partitions):
+        for name in wanted:
+            declared = (
+                ontology.page_type(name), ontology.claim_kind(name),
+                ontology.relationship_type(name),
+            )  # fmt: skip
+            found |= {each.name for each in declared if each is not None}
+    return sorted(found)
 
 
 def candidate(row: Row) -> dict[str, Any]:

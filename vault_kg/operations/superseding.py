@@ -38,10 +38,8 @@ def supersede(
     changes: dict[str, Value | Remove] = {
         "lifecycle": "superseded",
         "superseded_by": draft.record_id,
-        "lifecycle_change": {
-            "reason": reason, "at": ws.now(), "actor": caller.actor, "request_id": request_id,
-        },
-    }  # fmt: skip
+        "lifecycle_change": drafts.lifecycle_change(ws, caller, reason, request_id),
+    }
     original = drafts.revise(ws, target, changes, lifecycle="superseded")
     assert original is not None, "the lifecycle of an active record changes"
     content = edit(parse(draft.after), {"supersedes": target.row.id})

@@ -11,16 +11,15 @@ from vault_kg.errors import (
     InvalidRecord,
     MergedReference,
     MissingFile,
-    NotFound,
     StaleHash,
     StaleRevision,
 )
-from vault_kg.index import catalog
+from vault_kg.index import catalog, lost
 from vault_kg.index.catalog import Row
 from vault_kg.index.pending import Pending
+from vault_kg.operations import sight
 from vault_kg.operations.caller import Caller
 from vault_kg.operations.workspace import Workspace
-from vault_kg.records import ids
 from vault_kg.records.frontmatter import Document, FrontMatterError, parse
 from vault_kg.records.model import Record, read_record
 from vault_kg.state import conflicts, merges, revisions
@@ -58,17 +57,23 @@ def load(ws: Workspace, caller: Caller, record_id: str) -> Target:
     row = one_row(ws, record_id, head)
     content = bytes_at(ws, row.path)
     if content is None:
-        raise missing(head)
+        raise missing(ws, head)
     document, record = read(row.path, content, head)
     hidden = {i for i in record.dependencies if not _is_seen(ws, caller, i)}
     return Target(row, head, content, document, record, frozenset(hidden))
 
 
 def known(ws: Workspace, caller: Caller, record_id: str) -> Revision:
-    """Return the standing revision of a record that exists for this caller and is not blocked."""
+    """Return the standing revision of a record that exists for this caller and is not blocked.
+
+    Raises:
+        NotFound: no such record for this caller, or none of what it is about.
+        ConflictBlocked: a conflict of it waits for a person.
+    """
     head = revisions.head(ws.database, record_id)
-    if head is None or not caller.sees(head.partition):
-        raise not_found(record_id)
+    hidden = head is None or not caller.sees(head.partition)
+    if head is None or hidden or sight.stands_on_hidden(ws, caller, record_id):
+        raise sight.not_found(record_id)
     check_not_blocked(ws, record_id)
     return head
 
@@ -96,11 +101,11 @@ def one_row(ws: Workspace, record_id: str, head: Revision) -> Row:
     """Return the one catalog row of a record."""
     found = catalog.by_id(ws.database, record_id)
     if not found:
-        broken = bytes_at(ws, head.path)
-        if broken is None:
-            raise missing(head)
-        read(head.path, broken, head)
-        raise missing(head)
+        why = lost.reason(ws.database, ws.vault.root, record_id, head.path)
+        there = bytes_at(ws, head.path)
+        if there is not None and why.code == lost.GONE:
+            read(head.path, there, head)
+        raise missing(ws, head)
     if len(found) > 1:
         raise Ambiguous(
             f"{record_id} stands in {len(found)} files: {', '.join(r.path for r in found)}. Delete "
@@ -239,9 +244,9 @@ def check_reference(
             field=name,
             id=record_id,
         )
-    chain = merges.targets(ws.database)
-    if record_id in chain and seen:
-        survivor = merges.resolve(chain, record_id)
+    way = merges.way(ws.database, record_id)
+    if way != [record_id] and seen:
+        survivor = way[-1] if way else None
         raise MergedReference(
             f"{name}: {record_id} was merged into {survivor}; name that page instead"
             if survivor
@@ -259,22 +264,21 @@ def check_reference(
         )
 
 
-def not_found(record_id: str) -> NotFound:
-    """Return the error for an id that does not exist for a caller."""
-    what_next = (
-        "a plain note is made a record with knowledge_adopt"
-        if ids.is_note(record_id)
-        else "knowledge_lookup finds one by title, alias or path"
-    )
-    return NotFound(f"there is no record {record_id}; {what_next}", id=record_id)
-
-
-def missing(head: Revision) -> MissingFile:
-    """Return the error for a record whose file is gone."""
+def missing(ws: Workspace, head: Revision) -> MissingFile:
+    """Return the error for a record that has no file, or one that is left out or no record."""
+    why = lost.reason(ws.database, ws.vault.root, head.record_id, head.path)
+    restore = f"`vault-kg restore {head.record_id}` brings the last bytes back"
+    if why.code == lost.IGNORED:
+        said = f"but {why.message}. To see it again, {why.hint}"
+    elif why.code == lost.NO_RECORD:
+        said = f"but {why.message}: {head.path}. {restore}"
+    else:
+        said = (
+            f"but its file {head.path} is gone. {restore}; a file that was moved is found by "
+            "`vault-kg reindex`"
+        )
     return MissingFile(
-        f"{head.record_id} is known at revision {head.revision}, but its file {head.path} is gone. "
-        f"`vault-kg restore {head.record_id}` brings the last bytes back; a file that was moved is "
-        "found by `vault-kg reindex`",
+        f"{head.record_id} is known at revision {head.revision}, {said}",
         id=head.record_id,
         path=head.path,
         revision=head.revision,

@@ -17,6 +17,7 @@ from vault_kg.index import schema
 from vault_kg.index.graph_rows import groups
 from vault_kg.index.indexer import Indexer, Progress, ScanReport
 from vault_kg.index.ontologies import Ontologies
+from vault_kg.operations import placing
 from vault_kg.operations.base import Receipt, Write
 from vault_kg.operations.caller import Caller
 from vault_kg.operations.semantics import Semantics
@@ -26,7 +27,7 @@ from vault_kg.state import journal as rows
 from vault_kg.state import settings
 from vault_kg.state.database import Database
 from vault_kg.state.revisions import Revision
-from vault_kg.store import files
+from vault_kg.store import files, unasked, uploads
 from vault_kg.store import vault as vaults
 from vault_kg.store.journal import Journal
 from vault_kg.store.lane import LOCK, Lane
@@ -70,6 +71,8 @@ class Workspace:
         self._history: History | None = None
         self._graphs: Graphs | None = None
         self._finish_what_was_accepted()
+        if not vault.reading:
+            uploads.sweep(vault.private)
 
     @classmethod
     def open(cls, root: Path, state: Path | None = None, clock: Clock = _utc_now) -> Workspace:
@@ -82,9 +85,11 @@ class Workspace:
         return cls(vaults.open_vault(root, state), clock)
 
     @classmethod
-    def create(cls, root: Path, state: Path | None = None, clock: Clock = _utc_now) -> Workspace:
-        """Make a folder a vault, and open it; files that are there are left as they are."""
-        return cls(vaults.create(root, instant(clock()), state), clock)
+    def create(
+        cls, root: Path, state: Path | None = None, clock: Clock = _utc_now, *, asked: bool = True
+    ) -> Workspace:
+        """Make a folder a vault as it is; with nobody `asked`, its history waits (`unasked`)."""
+        return cls(vaults.create(root, instant(clock()), state, asked=asked), clock)
 
     @property
     def database(self) -> Database:
@@ -136,6 +141,7 @@ class Workspace:
             wait: seconds to wait for a writer; the write lane's own default where None.
             aside: something else goes on meanwhile that is not to be kept waiting.
         """
+        self._take_in_arrivals(wait)
         before = rows.last_seq(self.database)
 
         def tell(done: int, total: int) -> None:
@@ -168,6 +174,7 @@ class Workspace:
         stale = self.indexer.stale(paths)
         if not stale:
             return False
+        self._take_in_arrivals(wait=0)
         before = rows.last_seq(self.database)
         try:
             changed = self.indexer.observe(self.journal, stale, wait=0)
@@ -197,16 +204,18 @@ class Workspace:
         )
         asked = Request(request.request_id, operation, caller.actor, payload)
 
+        self._take_in_arrivals()
+
         def planned() -> Plan:
             with self.ontologies.held():
-                return plan()
+                return placing.checked(self.vault.root, plan())
 
-        with self.lane.hold():
+        with self.lane.hold(), unasked.beginning(self.database):
             self._check_unused(caller, asked)
             entry = self.journal.submit(asked, planned, caller.report)
         self._note_vocabularies([entry.partition])
         self.outbox.drain()
-        return self.receipt(entry.seq)
+        return self.receipt(entry.seq, caller)
 
     def rehearse(self, request: Write, plan: Callable[[], Plan]) -> Plan:
         """Plan a change as `write` would, and carry nothing out."""
@@ -217,14 +226,20 @@ class Workspace:
         with self.lane.hold():
             self.journal.finish_accepted()
             self.journal.require_finished()
-            return plan()
+            return placing.checked(self.vault.root, plan())
 
-    def receipt(self, seq: int) -> Receipt:
-        """Return the receipt of a published entry, with its state in Git now."""
+    def receipt(self, seq: int, caller: Caller) -> Receipt:
+        """Return the receipt of a published entry for a caller, with its state in Git now.
+
+        Whoever asks again may see less than the one who was first answered.
+        """
+        from vault_kg.operations import sight
+
         entry = rows.get(self.database, seq)
         assert entry is not None and entry.receipt is not None, "only a published entry has one"
         said: dict[str, Any] = {"operation": entry.operation, "requestId": entry.request_id}
-        return Receipt.model_validate(said | entry.receipt | {"git": self.outbox.state(seq)})
+        told = said | entry.receipt | {"git": self.outbox.state(seq)}
+        return sight.receipt(self, caller, Receipt.model_validate(told))
 
     def bytes_of(self, revision: Revision) -> bytes | None:
         """Return the exact bytes of a revision: from the journal, the file, or Git."""
@@ -247,6 +262,11 @@ class Workspace:
             return self.history.read_blob(blob)
         except (GitUnavailable, NotFound):
             return None
+
+    def _take_in_arrivals(self, wait: float | None = None) -> None:
+        from vault_kg.operations import arrivals
+
+        arrivals.take_in(self, wait)
 
     def close(self) -> None:
         """Close the vault, the model's process, Git's and that of Cypher."""

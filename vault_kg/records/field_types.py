@@ -11,6 +11,7 @@ import re
 import unicodedata
 from dataclasses import dataclass
 from datetime import date, datetime
+from functools import lru_cache
 from typing import Any, Literal
 from urllib.parse import urlsplit
 
@@ -23,6 +24,7 @@ _DATE = re.compile(r"\d{4}-\d{2}-\d{2}")
 _DATETIME = re.compile(r"\d{4}-\d{2}-\d{2}[Tt]\d{2}:\d{2}:\d{2}(\.\d+)?([Zz]|[+-]\d{2}:\d{2})")
 _WIKILINK = re.compile(r"\[\[[^\[\]\n]+\]\]")
 _NOT_ALPHANUMERIC = re.compile(r"[\W_]+")
+_KEPT_LENGTH = 64
 
 
 def fold(name: str) -> str:
@@ -31,8 +33,16 @@ def fold(name: str) -> str:
     Case, white space, underscores, hyphens and other punctuation do not count: `APIContract`,
     `api_contract` and "API contract" are one name.
     """
+    return _fold_kept(name) if len(name) <= _KEPT_LENGTH else _fold(name)
+
+
+def _fold(name: str) -> str:
     folded = unicodedata.normalize("NFKC", name).casefold()
     return _NOT_ALPHANUMERIC.sub("", unicodedata.normalize("NFKC", folded))
+
+
+_fold_kept = lru_cache(maxsize=4096)(_fold)
+"""Each record is judged by the same declared names."""
 
 
 @dataclass(frozen=True)

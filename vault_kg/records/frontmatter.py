@@ -14,7 +14,7 @@ from difflib import SequenceMatcher
 from enum import Enum
 from typing import Final, NamedTuple
 
-from vault_kg.records import yaml_edit
+from vault_kg.records import merge_markers, yaml_edit
 from vault_kg.records.yaml_layout import LINE_BREAK
 from vault_kg.records.yaml_nodes import Mapping as MappingNode
 from vault_kg.records.yaml_nodes import Notice, Tree, YamlError
@@ -127,10 +127,13 @@ def parse(raw: bytes) -> Document:
     text = text.removeprefix(_BOM)
     first_break = LINE_BREAK.search(text)
     newline = first_break.group() if first_break else "\n"
-    block = find_block(text)
-    if block is None:
-        return Document(raw, has_bom, newline, False, {}, {}, text, 1)
-    tree = _composed(text[: block.end])
+    try:
+        block = find_block(text)
+        if block is None:
+            return Document(raw, has_bom, newline, False, {}, {}, text, 1)
+        tree = _composed(text[: block.end])
+    except FrontMatterError as error:
+        raise _as_conflict(text) or error from None
     lines: dict[str, int] = {}
     if isinstance(tree.root, MappingNode):
         lines = {entry.name: entry.key.line for entry in tree.root.entries}
@@ -212,6 +215,14 @@ def _decoded(raw: bytes) -> str:
     except UnicodeDecodeError as error:
         line = len(LINE_BREAK.findall(raw[: error.start].decode())) + 1
         raise FrontMatterError(line, "the file is not UTF-8 text; save it as UTF-8") from None
+
+
+def _as_conflict(text: str) -> FrontMatterError | None:
+    """Return what is wrong with a text that cannot be read, where Git could not merge its block."""
+    closing = _CLOSING.search(text, 3)
+    line = merge_markers.line_in(text)
+    end = len(LINE_BREAK.findall(text, 0, closing.start())) if closing else line
+    return FrontMatterError(line, merge_markers.REASON) if line and line <= (end or 0) else None
 
 
 def _composed(front: str) -> Tree:

@@ -48,6 +48,11 @@ def replaced(text: str, name: Callable[[str], str]) -> str:
     return _UID.sub(lambda found: name(found[0]), text)
 
 
+def found_in(text: str) -> list[str]:
+    """Return the ids of records in a text, in order."""
+    return [match.group() for match in _ID.finditer(text)]
+
+
 def is_note(uid: str) -> bool:
     """Say whether a uid is that of a plain note."""
     return uid.startswith(NOTE_PREFIX)

@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, fields
 from typing import Any, Literal
 
-from vault_kg.records import ids, names
+from vault_kg.records import ids, merge_markers, names
 from vault_kg.records.frontmatter import Document, Value
 
 FORMAT = "knowledge-record-v1"
@@ -138,7 +138,14 @@ def read_record(document: Document) -> tuple[Record | None, list[Problem]]:
     if not record_id or not ids.is_id(record_id) or ids.kind_of(record_id) != kind:
         reader.error("invalid_id", "id", f"id must be an id of a {kind}, not {record_id!r}")
         return None, reader.problems
-    return _build(reader, record_id, kind), reader.problems
+    return _build(reader, record_id, kind), reader.problems + conflict_in(document)
+
+
+def conflict_in(document: Document, severity: Severity = "error") -> list[Problem]:
+    """Return what Git left in a document's body where it could not merge it."""
+    line = merge_markers.line_in_body(document.body, document.body_line)
+    said = (merge_markers.REASON, line, merge_markers.HINT, severity)
+    return [Problem("merge_markers", *said)] if line is not None else []
 
 
 def _build(reader: _Reader, record_id: str, kind: str) -> Record:

@@ -12,6 +12,7 @@ from typing import NamedTuple
 
 from vault_kg.records.field_types import Level, Origin, fold
 from vault_kg.records.ontology_types import OntologyIssue
+from vault_kg.records.yaml_layout import LINE_BREAK
 from vault_kg.records.yaml_nodes import Alias, Mapping, Node, Scalar, Sequence, YamlError
 from vault_kg.records.yaml_reader import compose
 
@@ -184,7 +185,8 @@ def read_manifest(text: str, findings: Findings) -> Block | None:
     try:
         tree = compose(text)
     except YamlError as error:
-        findings.add("unreadable_manifest", error.reason, error.line, "error")
+        last = len(LINE_BREAK.findall(text.rstrip())) + 1  # what ends too early is missed behind it
+        findings.add("unreadable_manifest", error.reason, min(error.line, last), "error")
         return None
     for notice in tree.notices:
         findings.add("lenient_yaml", notice.reason, notice.line)

@@ -117,8 +117,20 @@ def identity(value: Value) -> tuple[object, ...]:
 
 
 def same(left: Value, right: Value) -> bool:
-    """Tell whether two values are equal, types included, at every level."""
-    return left is right or identity(left) == identity(right)
+    """Tell whether two values are equal, types included, at every level: have one `identity`."""
+    if left is right:
+        return True
+    if isinstance(left, str):
+        return isinstance(right, str) and left == right
+    if isinstance(left, dict):
+        return (
+            isinstance(right, dict)
+            and left.keys() == right.keys()
+            and all(same(value, right[key]) for key, value in left.items())
+        )
+    if isinstance(left, list):
+        return isinstance(right, list) and len(left) == len(right) and all(map(same, left, right))
+    return not isinstance(right, str | dict | list) and identity(left) == identity(right)
 
 
 def checked(value: object, where: str, depth: int = 0) -> Value:

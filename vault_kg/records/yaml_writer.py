@@ -7,6 +7,7 @@ in block style (`  - item`) or, where they stand in flow style, on one line.
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 from typing import Final
 
 import yaml
@@ -33,6 +34,7 @@ _SHORT_ESCAPES: Final = {
     "\\": "\\\\",
 }
 _INSTANT: Final = re.compile(r"\d{4}-\d\d-\d\d(?:T\d\d:\d\d:\d\dZ)?")
+_KEPT_LENGTH: Final = 32
 _ONE_LETTER_BOOLEANS: Final = frozenset("yYnN")
 _SPACED_NUMBER: Final = re.compile(r"[+.0-9][-+.:_0-9a-fA-FoOxX]*")
 _YAML_1_1: Final = yaml.SafeLoader.yaml_implicit_resolvers
@@ -179,7 +181,7 @@ def _is_plain(text: str, flow: bool) -> bool:
         return False
     if flow and not _FLOW_INDICATORS.isdisjoint(text):
         return False
-    return not _is_typed(text)
+    return not (_is_typed_kept(text) if len(text) <= _KEPT_LENGTH else _is_typed(text))
 
 
 def _is_typed(text: str) -> bool:
@@ -190,3 +192,7 @@ def _is_typed(text: str) -> bool:
         return True
     candidates = _YAML_1_1.get(text[0], []) + _YAML_1_1.get(None, [])
     return any(pattern.match(text) for _, pattern in candidates)
+
+
+_is_typed_kept: Final = lru_cache(maxsize=4096)(_is_typed)
+"""Keys and short values repeat from record to record."""

@@ -1,7 +1,8 @@
 """Where a vault's service listens, and that there is only one.
 
-On Unix a socket `.vault-kg/service.sock` that only its owner can reach; on Windows a named pipe
-whose name follows from the socket's path. `.vault-kg/service.endpoint` names it for clients.
+On Unix a socket `.vault-kg/service.sock` that only its owner can reach, or one in the folder for
+temporary files where that path is too long or not UTF-8; on Windows a named pipe whose name follows
+from the socket's path. `.vault-kg/service.endpoint` names it for clients.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ from pathlib import Path
 
 from filelock import FileLock, Timeout
 
-from vault_kg.errors import Unavailable
+from vault_kg.errors import Unavailable, legible
 
 PRIVATE = ".vault-kg"
 SOCKET, NAME_FILE, LOCK, PID = "service.sock", "service.endpoint", "service.lock", "service.pid"
@@ -44,7 +45,7 @@ class Endpoint:
         path = self._private.absolute() / SOCKET
         if sys.platform == "win32":
             return pipe_name(path)
-        if len(os.fsencode(path)) <= LONGEST_SOCKET_PATH:
+        if len(os.fsencode(path)) <= LONGEST_SOCKET_PATH and legible(path) == str(path):
             return str(path)
         short = hashlib.sha256(os.fsencode(path)).hexdigest()[:16]
         return str(Path(tempfile.gettempdir()) / f"vault-kg-{os.getuid()}" / f"{short}.sock")

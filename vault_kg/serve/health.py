@@ -8,11 +8,13 @@
 
 Source: the health check contract of the service seed. Activities: `opening`, `writing`, and the
 names of long jobs, which have `progress` as soon as their extent is known. A vault is ready when
-its files were looked at once.
+its files were looked at once. `failing` is there where work in the background (`index`, `vectors`,
+`events`, `graph`) came to nothing when it was last tried: calls are answered all the same.
 """
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from typing import Any
 
 from vault_kg.errors import VaultError
@@ -34,13 +36,16 @@ class Health:
         if workspace is None:
             return _busy("opening")
         job = workspace.job
+        failing = [asdict(one) for one in self._keeper.failing()]
+        more: dict[str, Any] = {"failing": failing} if failing else {}
         if job is not None:
-            return _busy(job.activity, progress={"done": job.done, "total": job.total})
+            progress = {"done": job.done, "total": job.total}
+            return _busy(job.activity, progress=progress, **more)
         if not self._keeper.has_looked():
-            return _busy("indexing")
+            return _busy("indexing", **more)
         if workspace.lane.is_held():
-            return _busy("writing")
-        return {"ok": True, "healthy": True, "state": "healthy"}
+            return _busy("writing", **more)
+        return {"ok": True, "healthy": True, "state": "healthy", **more}
 
 
 def _busy(activity: str, **more: Any) -> dict[str, Any]:

@@ -7,6 +7,7 @@ import logging
 import threading
 import time
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -29,7 +30,18 @@ STATUS = "knowledge_status"
 DELIVER = "kg_deliver_events"
 INDEX = "graph_index"
 
+SOUND_SECONDS = MAX_WAIT_SECONDS = 60.0
+"""After a fault that nobody foresaw, work is tried again in a second, then two, four … sixty."""
+
 Work = Callable[["Workspace", threading.Event], None]
+
+
+@dataclass(frozen=True)
+class Failing:
+    """A task in the background whose last try failed, and why."""
+
+    task: str
+    reason: str
 
 
 class Keeper:
@@ -53,6 +65,7 @@ class Keeper:
         self._ended = threading.Event()
         """Ends the background work on the workspace that is open now."""
         self._threads: list[threading.Thread] = []
+        self._failing: dict[str, Failing] = {}
 
     def workspace(self) -> Workspace:
         """Return the opened vault.
@@ -92,6 +105,11 @@ class Keeper:
             raise trouble
         return workspace
 
+    def failing(self) -> list[Failing]:
+        """Return the background tasks whose last try failed, by name; each is tried again."""
+        known = dict(self._failing)
+        return [known[name] for name in sorted(known)]
+
     def has_looked(self) -> bool:
         """Say whether the files were looked at since the vault was opened."""
         return self._looked_at is not None and self._looked_at is self._workspace
@@ -126,6 +144,10 @@ class Keeper:
         except VaultError as error:
             self._trouble = error
             raise
+        except Exception as error:
+            said = f"the vault cannot be opened: unexpected {type(error).__name__}: {error}"
+            self._trouble = Unavailable(said)
+            raise
         self._workspace, self._trouble = opened, None
         return opened
 
@@ -137,44 +159,74 @@ class Keeper:
             try:
                 workspace = self.workspace()
                 if workspace is not worked_on:
-                    worked_on, told = workspace, ""
                     self._begin_work(workspace)
+                    worked_on, told = workspace, ""
             except VaultError as error:
                 if error.message != told:
                     log.warning("%s", error.message)
                 told = error.message
+            except Exception as error:  # whatever it is, it must not end for it
+                if repr(error) != told:
+                    log.warning("the vault cannot be opened", exc_info=True)
+                told = repr(error)
             self._stop.wait(LOOK_SECONDS)
 
     def _begin_work(self, workspace: Workspace) -> None:
         with self._lock:
+            self._ended.set()
             self._ended = ended = threading.Event()
         if self._stop.is_set():
             return
-        for work in (self._keep_index, self._keep_vectors, self._keep_delivered, self._keep_graph):
-            self._run(self._guarded, work, workspace, ended)
+        self._failing.clear()
+        tasks: dict[str, Work] = {
+            "index": self._keep_index, "vectors": self._keep_vectors,
+            "events": self._keep_delivered, "graph": self._keep_graph,
+        }  # fmt: skip
+        for name, work in tasks.items():
+            self._run(self._guarded, name, work, workspace, ended)
 
     def _run(self, target: Callable[..., None], *arguments: object) -> None:
         thread = threading.Thread(target=target, args=arguments, daemon=True)
         self._threads.append(thread)
         thread.start()
 
-    def _guarded(self, work: Work, workspace: Workspace, ended: threading.Event) -> None:
-        """Run a background task; what keeps it from its work is tried again."""
+    def _guarded(self, name: str, work: Work, workspace: Workspace, ended: threading.Event) -> None:
+        """Run a background task; what keeps it from its work is told, and it is tried again."""
+        wait = LOOK_SECONDS
         while not ended.is_set():
+            began = time.monotonic()
             try:
                 work(workspace, ended)
-                break
-            except VaultError as error:
-                if not ended.is_set():
-                    log.warning("%s", error.message)
-            except Exception:
-                log.warning("work in the background has ended", exc_info=True)
-                break
-            ended.wait(LOOK_SECONDS)
+                return
+            except Exception as error:  # noqa: BLE001 - whatever it is, it must not end for it
+                if ended.is_set():
+                    return
+                self._tell(name, error)
+                if isinstance(error, VaultError) or time.monotonic() - began > SOUND_SECONDS:
+                    wait = LOOK_SECONDS
+            ended.wait(wait)
+            wait = min(2 * wait, MAX_WAIT_SECONDS)
+
+    def _well(self, name: str) -> None:
+        """Note that a background task has done a part of its work."""
+        if self._failing.pop(name, None) is not None:
+            log.warning("%s: goes on", name)
+
+    def _tell(self, name: str, error: Exception) -> None:
+        """Keep for the health what went wrong, and log it, where it is not what is known."""
+        expected = isinstance(error, VaultError)
+        said = (
+            error.message if isinstance(error, VaultError) else f"{type(error).__name__}: {error}"
+        )
+        known = self._failing.get(name)
+        if known is None or known.reason != said:
+            log.warning("%s: %s", name, said, exc_info=not expected)
+        self._failing[name] = Failing(name, said)
 
     def _keep_index(self, workspace: Workspace, ended: threading.Event) -> None:
         try:
             workspace.scan(aside=True)
+            self._well("index")
         finally:
             self._looked_at = workspace
         if self._watch:
@@ -190,6 +242,7 @@ class Keeper:
                 ended.wait(EMBED_OFF_SECONDS)
             elif state["pending"]:
                 workspace.semantics.embed_pending(stopped=ended.is_set)
+            self._well("vectors")
 
     def _keep_graph(self, workspace: Workspace, ended: threading.Event) -> None:
         """Index what the hooks of editors and of Git have queued; nobody else's turn is taken."""
@@ -200,6 +253,7 @@ class Keeper:
         while not ended.wait(GRAPH_SECONDS):
             with contextlib.suppress(Busy):
                 registry.call(workspace, INDEX, {"queued_only": True}, caller)
+            self._well("graph")
 
     def _keep_delivered(self, workspace: Workspace, ended: threading.Event) -> None:
         """Give events of consolidation to those who subscribed; never those of a copied state."""
@@ -210,6 +264,7 @@ class Keeper:
 
         while not ended.wait(DELIVER_SECONDS):
             registry.call(workspace, DELIVER, {}, Caller("service"))
+            self._well("events")
 
 
 def _trouble_of(workspace: Workspace) -> VaultError | None:

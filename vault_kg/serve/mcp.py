@@ -23,7 +23,7 @@ from mcp.server.lowlevel import Server
 from mcp.server.session import ServerSession
 
 from vault_kg import __version__
-from vault_kg.errors import VaultError
+from vault_kg.errors import ScopeDenied, VaultError
 from vault_kg.operations import registry
 from vault_kg.operations.caller import AGENT_SCOPES, Caller
 from vault_kg.operations.registry import Operation
@@ -43,7 +43,8 @@ PROGRESS_SECONDS = 0.2
 class Offer:
     """What a server offers, and to whom.
 
-    `actor` is None for the client's own name. `partitions` is None for all.
+    `actor` is None for the client's own name. `partitions` is None for all, `tools` for every
+    operation of the toolsets.
     """
 
     scopes: frozenset[str] = AGENT_SCOPES
@@ -51,10 +52,28 @@ class Offer:
     partitions: frozenset[str] | None = None
     actor: str | None = None
     max_chars: int = answers.MAX_CHARS
+    tools: frozenset[str] | None = None
 
     def includes(self, operation: Operation) -> bool:
         """Say whether an operation is listed."""
-        return operation.scope in self.scopes and operation.is_in(self.toolsets)
+        is_held = operation.scope in self.scopes
+        return is_held and self.refusal(operation.name, operation) is None
+
+    def refusal(self, name: str, operation: Operation | None) -> ScopeDenied | None:
+        """Return why something is not offered, whatever its scope; what is unknown is refused later."""
+        if operation is not None and not operation.is_in(self.toolsets):
+            had = ", ".join(sorted(self.toolsets))
+            return ScopeDenied(
+                f"{name} is a tool of {operation.toolset}, and this server offers {had}; "
+                f"whoever starts it adds --toolset {operation.toolset}",
+                toolset=operation.toolset,
+            )
+        if self.tools is not None and name not in self.tools:
+            return ScopeDenied(
+                f"{name} is not among the tools of this server; tools/list has them",
+                tools=sorted(self.tools),
+            )
+        return None
 
 
 def serve(engine: Engine, offer: Offer, wire: BinaryIO) -> None:
@@ -164,6 +183,9 @@ class Tools:
             cancelled=_cancelled,
         )
         operation = registry.find(params.name)
+        refusal = self._offer.refusal(params.name, operation)
+        if refusal is not None:
+            return _refused(refusal.to_dict(), plain=answers.is_plain(operation))
         reads = operation is None or operation.read_only
         try:
             return await anyio.to_thread.run_sync(
@@ -210,7 +232,8 @@ class Tools:
 
     @property
     def _can_close(self) -> bool:
-        return self._engine.can_close and "admin" in self._offer.scopes
+        is_listed = self._offer.tools is None or CLOSE in self._offer.tools
+        return self._engine.can_close and is_listed and "admin" in self._offer.scopes
 
 
 def _result(answer: Any, text: Any, *, refused: bool = False) -> types.CallToolResult:

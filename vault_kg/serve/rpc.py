@@ -4,7 +4,7 @@ Source: https://www.jsonrpc.org/specification. Arguments are named, never positi
 arguments of its operation a request may carry in `params`
 
 - `_progress_token`: asks for progress frames, which carry the request's id and are no answers;
-- `_actor`: who acts, for receipts and history;
+- `_actor`: who acts, for receipts and history, where the service lets its clients say so;
 - `_partitions`: narrows what the call sees to these partitions.
 """
 

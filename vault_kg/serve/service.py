@@ -55,20 +55,24 @@ class Service:
         endpoint: Endpoint,
         caller: Caller,
         on_ready: Callable[[str], None] = lambda _: None,
+        *,
+        names_itself: bool = False,
     ) -> None:
         """Prepare a service.
 
         Args:
             keeper: the vault and its background work.
             endpoint: where to listen; claimed by `run`.
-            caller: what clients may do and see; its actor is theirs unless they give one.
+            caller: what clients may do and see, and who acts.
             on_ready: told the address when clients can connect.
+            names_itself: whether a client may say who acts; nobody checks what it says.
         """
         self.keeper = keeper
         self.caller = caller
         self.health = Health(keeper)
         self._endpoint = endpoint
         self._on_ready = on_ready
+        self._names_itself = names_itself
         self._loop: asyncio.AbstractEventLoop | None = None
         self._stopping = asyncio.Event()
         self._pools = {
@@ -119,7 +123,7 @@ class Service:
             return self._answer_at_once(call)
         operation = self._operations.get(call.method)
         if operation is None:
-            text = f"there is no method {call.method[:200]!r}"
+            text = f"there is no method {call.method[:200]!r}; `vault-kg operations` lists them"
             return rpc.failure(call.id, rpc.METHOD_NOT_FOUND, text)
         pool = self._pools[self._kind(call)]
         loop = asyncio.get_running_loop()
@@ -162,7 +166,7 @@ class Service:
             seen = call.partitions if seen is None else call.partitions & seen
         return replace(
             self.caller,
-            actor=call.actor or self.caller.actor,
+            actor=(self._names_itself and call.actor) or self.caller.actor,
             partitions=seen,
             report=Reporter(call, client, loop),
             cancelled=client.gone.is_set,

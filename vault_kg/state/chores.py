@@ -28,6 +28,7 @@ class Dispatch:
     ended_at: str | None = None
 
 
+_LATER = 1 << 62
 _COLUMNS = "id, partition, kind, targets, agent, state, reason, at, ended_at"
 
 
@@ -82,19 +83,24 @@ def running(db: Database) -> list[Dispatch]:
     ]
 
 
-def log(db: Database, partitions: Sequence[str] | None, limit: int) -> tuple[list[Dispatch], int]:
+def log(
+    db: Database, partitions: Sequence[str] | None, limit: int, before: int | None = None
+) -> tuple[list[Dispatch], int]:
     """Return dispatches and refusals, newest first, and how many there are in all.
 
     Args:
         db: the state.
         partitions: of these levels; None for all.
         limit: so many at most.
+        before: only those with lower numbers; they are all counted.
     """
     where = "" if partitions is None else "WHERE partition IN (SELECT value FROM json_each(?))"
     values = () if partitions is None else (json.dumps(list(partitions)),)
     total = int(db.value(f"SELECT count(*) FROM kg_dispatch {where}", values))
+    older = f"{'AND' if where else 'WHERE'} id < ?"
     rows = db.rows(
-        f"SELECT {_COLUMNS} FROM kg_dispatch {where} ORDER BY id DESC LIMIT ?", (*values, limit)
+        f"SELECT {_COLUMNS} FROM kg_dispatch {where} {older} ORDER BY id DESC LIMIT ?",
+        (*values, _LATER if before is None else before, limit),
     )
     return [_read(row) for row in rows], total
 

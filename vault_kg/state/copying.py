@@ -2,19 +2,23 @@
 
 from __future__ import annotations
 
-import os
+import hashlib
 import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from urllib.parse import quote
 
 import apsw
 
 from vault_kg.errors import Busy, Unavailable, WriteFailed
-from vault_kg.state.database import BUSY_TIMEOUT_MS
+from vault_kg.state.database import BUSY_TIMEOUT_MS, Database, connect
 
 _LOGS = ("-wal", "-shm", "-journal")
+_DECIDED = (
+    "SELECT record_id, kind, successor FROM guard ORDER BY record_id, kind",
+    "SELECT id, absorbed, survivor, undone_by FROM merge ORDER BY id",
+    "SELECT id, resolved_at FROM conflict ORDER BY id",
+)
 
 
 def copy(state: Path, target: Path) -> None:
@@ -26,7 +30,7 @@ def copy(state: Path, target: Path) -> None:
     """
     try:
         with _opened(state) as source:
-            destination = apsw.Connection(str(target))
+            destination = connect(target)
             try:
                 with destination.backup("main", source, "main") as step:
                     step.step()
@@ -40,13 +44,38 @@ def copy(state: Path, target: Path) -> None:
         raise Unavailable(f"{state} cannot be copied: {error}", path=str(state)) from error
 
 
+def decided(state: Path) -> str | None:
+    """Return what tells whether a state says other things of records than it did.
+
+    That is a digest of its guards, merges and conflicts; None where it cannot be read without being
+    copied.
+    """
+    try:
+        with _opened(state) as source:
+            return _digest(source)
+    except apsw.Error:
+        return None
+
+
+def decided_in(database: Database) -> str:
+    """Return the same of a state that is open."""
+    return _digest(database.connection)
+
+
+def _digest(connection: apsw.Connection) -> str:
+    digest = hashlib.sha256()
+    for query in _DECIDED:
+        for row in connection.execute(query):
+            digest.update(f"{row!r}\n".encode("utf-8", "backslashreplace"))
+    return digest.hexdigest()
+
+
 @contextmanager
 def _opened(state: Path) -> Iterator[apsw.Connection]:
     """Open a state for reading; with a log that holds something, a writer may be at work."""
     log = Path(f"{state}-wal")
     how = "mode=ro" if log.exists() and log.stat().st_size else "immutable=1"
-    flags = apsw.SQLITE_OPEN_READONLY | apsw.SQLITE_OPEN_URI
-    connection = apsw.Connection(f"file:{quote(os.fsencode(state))}?{how}", flags=flags)
+    connection = connect(state, apsw.SQLITE_OPEN_READONLY, how)
     try:
         connection.execute("PRAGMA user_version")
         yield connection
@@ -63,7 +92,7 @@ def bring_into(source: Path, target: Path) -> None:
         Busy: another process kept the target locked for the whole time-out.
         WriteFailed: the target cannot be written.
     """
-    origin, destination = apsw.Connection(str(source)), apsw.Connection(str(target))
+    origin, destination = connect(source), connect(target)
     try:
         destination.set_busy_timeout(BUSY_TIMEOUT_MS)
         with destination.backup("main", origin, "main") as step:

@@ -6,12 +6,15 @@ holds for everything: what a caller was told is on disk.
 
 from __future__ import annotations
 
+import os
 import threading
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from importlib import resources
 from pathlib import Path
 from typing import Any
+from urllib.parse import quote
+from weakref import WeakSet
 
 import apsw
 
@@ -22,14 +25,35 @@ BUSY_TIMEOUT_MS = 30_000
 RECOVER = "run `vault-kg recover`"
 """What to do where a state is lost; ends a sentence that says so."""
 
+_AT_ONCE = 500
+"""Values that a query is run for at a time."""
+
 Row = tuple[Any, ...]
 Parameters = Sequence[Any] | Mapping[str, Any]
+
+
+def connect(
+    path: Path, flags: int = apsw.SQLITE_OPEN_READWRITE | apsw.SQLITE_OPEN_CREATE, how: str = ""
+) -> apsw.Connection:
+    """Open a database file, whatever bytes its path has.
+
+    APSW takes a path as UTF-8, and SQLite any bytes where they are escaped in a URI
+    (https://www.sqlite.org/uri.html).
+
+    Args:
+        path: the file.
+        flags: SQLite's, for opening.
+        how: parameters of the URI, as `mode=ro`.
+    """
+    root = "//" if path.is_absolute() else ""  # an empty host: a path may begin with two slashes
+    uri = f"file:{root}{quote(os.fsencode(path))}{how and '?'}{how}"
+    return apsw.Connection(uri, flags=flags | apsw.SQLITE_OPEN_URI)
 
 
 class Database:
     """`state.sqlite`, opened or created at a path.
 
-    Connections are made per thread and live as long as the object; `close` closes them all.
+    Connections are made per thread and live as long as it; `close` closes all that are left.
     """
 
     def __init__(self, path: Path, *, create: bool = False, remedy: str = RECOVER) -> None:
@@ -46,7 +70,8 @@ class Database:
         self.path = path
         self._remedy = remedy
         self._local = threading.local()
-        self._all: list[apsw.Connection] = []
+        self._all: WeakSet[apsw.Connection] = WeakSet()
+        """APSW closes a connection that nobody refers to, as when its thread has ended."""
         self._guard = threading.Lock()
         self._file: tuple[int, int] | None = None
         self.rolled_back = 0
@@ -68,7 +93,7 @@ class Database:
     def close(self) -> None:
         """Close every thread's connection."""
         with self._guard:
-            for connection in self._all:
+            for connection in list(self._all):
                 connection.close()
             self._all.clear()
         self._local = threading.local()
@@ -76,6 +101,18 @@ class Database:
     def rows(self, sql: str, parameters: Parameters = ()) -> list[Row]:
         """Return all rows of a query."""
         return list(self.connection.execute(sql, parameters))
+
+    def among(self, sql: str, wanted: Collection[Any]) -> list[Row]:
+        """Return all rows of a query with `IN ({})`, for any number of values to be among.
+
+        They come in no order: a query is run for so many values at a time.
+        """
+        found: list[Row] = []
+        values = list(wanted)
+        for start in range(0, len(values), _AT_ONCE):
+            part = values[start : start + _AT_ONCE]
+            found += self.rows(sql.format(",".join("?" * len(part))), part)
+        return found
 
     def row(self, sql: str, parameters: Parameters = ()) -> Row | None:
         """Return the first row of a query, or None."""
@@ -159,7 +196,7 @@ class Database:
 
     def backup(self, target: Path) -> None:
         """Copy the database to a new file with SQLite's online backup, never by copying files."""
-        destination = apsw.Connection(str(target))
+        destination = connect(target)
         try:
             with destination.backup("main", self.connection, "main") as copy:
                 while not copy.done:
@@ -169,7 +206,7 @@ class Database:
 
     def _connect(self) -> apsw.Connection:
         try:
-            connection = apsw.Connection(str(self.path))
+            connection = connect(self.path)
             connection.set_busy_timeout(BUSY_TIMEOUT_MS)
             connection.execute("PRAGMA synchronous=FULL; PRAGMA foreign_keys=ON")
             connection.execute("PRAGMA cache_size=-32000; PRAGMA temp_store=MEMORY")
@@ -191,7 +228,7 @@ class Database:
                 f"{self.path} cannot be opened: {error}", path=str(self.path)
             ) from error
         with self._guard:
-            self._all.append(connection)
+            self._all.add(connection)
         return connection
 
     def _prepare(self) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import dataclass
 
 from vault_kg.state.database import Database
@@ -46,8 +47,15 @@ def lift(db: Database, record_id: str, kind: str) -> None:
 
 def of(db: Database, record_id: str) -> dict[str, Guard]:
     """Return a record's guards by kind."""
-    rows = db.rows(f"SELECT {_COLUMNS} FROM guard WHERE record_id = ?", (record_id,))
-    return {row[1]: Guard(*row) for row in rows}
+    return of_each(db, [record_id])[record_id]
+
+
+def of_each(db: Database, record_ids: Collection[str]) -> dict[str, dict[str, Guard]]:
+    """Return the guards of each of some records, by id and kind."""
+    found: dict[str, dict[str, Guard]] = {record_id: {} for record_id in record_ids}
+    for row in db.among(f"SELECT {_COLUMNS} FROM guard WHERE record_id IN ({{}})", record_ids):
+        found[row[0]][row[1]] = Guard(*row)
+    return found
 
 
 def succeeded_by(db: Database, record_id: str) -> list[str]:
@@ -72,10 +80,3 @@ def lifecycles(db: Database) -> dict[str, str]:
     """Return the lifecycle that guards impose on each guarded record; withdrawal outranks."""
     rows = db.rows("SELECT record_id, kind FROM guard ORDER BY kind")  # superseded, then withdrawn
     return dict(rows)
-
-
-def everything(db: Database) -> list[Guard]:
-    """Return all guards in a stable order."""
-    return [
-        Guard(*row) for row in db.rows(f"SELECT {_COLUMNS} FROM guard ORDER BY record_id, kind")
-    ]

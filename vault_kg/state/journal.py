@@ -13,6 +13,9 @@ ACCEPTED, INSTALLING, PUBLISHED = "accepted", "installing", "published"
 CONFLICTED, RESOLVED, ABANDONED = "conflicted", "resolved", "abandoned"
 UNFINISHED = (ACCEPTED, INSTALLING)
 
+OBSERVE_ONLY = "operation = 'observe'"
+"""What holds of entries that nobody asked for: somebody saved files."""
+
 
 _COLUMNS = (
     "seq, request_id, operation, partition, actor, reason, payload_hash, payload, effects, state, "
@@ -114,6 +117,17 @@ def positions(db: Database, partition: str) -> tuple[int, int]:
     return (int(found[0]), int(found[1])) if found else (0, 0)
 
 
+def positions_of_each(db: Database) -> dict[str, tuple[int, int]]:
+    """Return what `positions` does for every partition that an entry ever changed, in one look."""
+    rows = db.rows(
+        "WITH changed AS (SELECT partition, seq, state FROM journal UNION ALL "
+        "SELECT revision.partition, seq, state FROM revision JOIN journal USING (seq)) "
+        "SELECT partition, coalesce(max(CASE WHEN state = 'published' THEN seq END), 0), max(seq) "
+        "FROM changed WHERE state IN ('accepted', 'installing', 'published') GROUP BY partition"
+    )
+    return {partition: (int(applied), int(accepted)) for partition, applied, accepted in rows}
+
+
 def span(db: Database, partition: str) -> tuple[int | None, int | None]:
     """Return the first and the last published entry that changed a partition."""
     found = db.row(
@@ -129,15 +143,6 @@ def published(db: Database, after: int, limit: int) -> list[Entry]:
     rows = db.rows(
         f"SELECT {_COLUMNS} FROM journal WHERE seq > ? AND state = 'published' ORDER BY seq LIMIT ?",
         (after, limit),
-    )
-    return [Entry(*row) for row in rows]
-
-
-def recent(db: Database, limit: int, before: int | None = None) -> list[Entry]:
-    """Return the newest entries, newest first, older than a number where one is given."""
-    rows = db.rows(
-        f"SELECT {_COLUMNS} FROM journal WHERE seq < ? ORDER BY seq DESC LIMIT ?",
-        (before if before is not None else 1 << 62, limit),
     )
     return [Entry(*row) for row in rows]
 
@@ -194,6 +199,14 @@ def is_committed(db: Database) -> bool:
     return db.row("SELECT 1 FROM journal WHERE commit_id IS NOT NULL LIMIT 1") is not None
 
 
+def is_asked(db: Database) -> bool:
+    """Say whether any entry was published that somebody asked for, and not only saved."""
+    found = db.row(
+        f"SELECT 1 FROM journal WHERE NOT ({OBSERVE_ONLY}) AND state = 'published' LIMIT 1"
+    )
+    return found is not None
+
+
 def mark_committed(db: Database, commits: dict[int, str]) -> None:
     """Record the commits of entries and let go of the bytes that Git now holds.
 
@@ -225,6 +238,23 @@ def kept_bytes(db: Database, seq: int, content_hash: str) -> bytes | None:
 def seq_at(db: Database, at: str) -> int:
     """Return the number of the last entry published at or before a time."""
     return int(db.value("SELECT coalesce(max(seq), 0) FROM journal WHERE published_at <= ?", (at,)))
+
+
+def published_at(db: Database, seq: int | None) -> str | None:
+    """Return when an entry was published; None for one that was not, or is unknown."""
+    found: str | None = db.value("SELECT published_at FROM journal WHERE seq = ?", (seq,))
+    return found
+
+
+def removed(db: Database, seq: int | None = None) -> set[str]:
+    """Return the paths whose file was removed, as of an entry or by now, and has not come back."""
+    rows = db.rows(
+        "SELECT path FROM (SELECT path, max(seq), after_hash FROM journal_file "
+        "JOIN journal USING (seq) WHERE state = 'published' AND seq <= ? GROUP BY path) "
+        "WHERE after_hash IS NULL",
+        (seq if seq is not None else 1 << 62,),
+    )
+    return {path for (path,) in rows}
 
 
 def of_commit(db: Database, commit_id: str) -> int | None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -41,6 +41,17 @@ class Contribution:
     value: Any
     of: str | None = None
     """The absorbed page whose merge it belongs to, where an entry holds several merges."""
+
+
+@dataclass(frozen=True)
+class Declined:
+    """Two pages that a person said are not one, in sorted order."""
+
+    first: str
+    second: str
+    reason: str
+    actor: str
+    at: str
 
 
 _COLUMNS = (
@@ -83,10 +94,13 @@ def undo(db: Database, absorbed: str, undone_by: int) -> None:
 
 def standing(db: Database, absorbed: str) -> Merge | None:
     """Return the merge that a page is absorbed by."""
-    row = db.row(
-        f"SELECT {_COLUMNS} FROM merge WHERE absorbed = ? AND undone_by IS NULL", (absorbed,)
-    )
-    return Merge(*row) if row else None
+    return standing_of(db, [absorbed]).get(absorbed)
+
+
+def standing_of(db: Database, pages: Collection[str]) -> dict[str, Merge]:
+    """Return the merges that some pages are absorbed by, by page."""
+    sql = f"SELECT {_COLUMNS} FROM merge WHERE absorbed IN ({{}}) AND undone_by IS NULL"
+    return {row[1]: Merge(*row) for row in db.among(sql, pages)}
 
 
 def into(db: Database, survivor: str) -> list[Merge]:
@@ -150,13 +164,32 @@ def resolve(targets: dict[str, str], record_id: str) -> str | None:
     return None
 
 
-def decline(db: Database, pair: tuple[str, str], reason: str, actor: str, at: str) -> None:
-    """Remember that a person said two pages are not one."""
-    first, second = sorted(pair)
+def way(db: Database, record_id: str) -> list[str] | None:
+    """Return the pages that a single merge chain leads through, from the id itself to its end.
+
+    Where many ids are followed, `targets` with `resolve` asks once.
+
+    Returns:
+        The ids in order, only the first where it was not merged; None where the chain is a cycle or
+        longer than `MAX_HOPS`.
+    """
+    passed = [record_id]
+    for _ in range(MAX_HOPS + 1):
+        following = db.value(
+            "SELECT survivor FROM merge WHERE absorbed = ? AND undone_by IS NULL", (passed[-1],)
+        )
+        if following is None:
+            return passed
+        passed.append(following)
+    return None
+
+
+def decline(db: Database, pair: Declined) -> None:
+    """Remember that a person said two pages are not one; what was said first stays."""
     with db.write():
         db.execute(
             "INSERT OR IGNORE INTO merge_declined VALUES (?,?,?,?,?)",
-            (first, second, reason, actor, at),
+            (pair.first, pair.second, pair.reason, pair.actor, pair.at),
         )
 
 

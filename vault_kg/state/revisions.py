@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import json
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 
 from vault_kg.state.database import Database
@@ -93,6 +94,15 @@ def head(db: Database, record_id: str) -> Revision | None:
     return Revision(*row) if row else None
 
 
+def heads_of(db: Database, record_ids: Collection[str]) -> dict[str, Revision]:
+    """Return what stands of each of some records, by id; unknown ones are left out."""
+    sql = (
+        f"SELECT {_COLUMNS} FROM revision r WHERE record_id IN ({{}}) AND revision = "
+        "(SELECT max(revision) FROM revision WHERE record_id = r.record_id)"
+    )
+    return {row[0]: Revision(*row) for row in db.among(sql, record_ids)}
+
+
 def get(db: Database, record_id: str, revision: int) -> Revision | None:
     """Return one revision of a record."""
     row = db.row(
@@ -110,29 +120,61 @@ def heads(db: Database) -> dict[str, Revision]:
 
 def head_at_path(db: Database, path: str) -> Revision | None:
     """Return the record whose standing revision lies at a path; the newest of several."""
-    row = db.row(
-        f"SELECT {_COLUMNS} FROM revision r WHERE path = ? AND revision = "
-        "(SELECT max(revision) FROM revision WHERE record_id = r.record_id) ORDER BY seq DESC",
-        (path,),
+    return heads_at_paths(db, [path]).get(path)
+
+
+def heads_at_paths(db: Database, paths: Collection[str]) -> dict[str, Revision]:
+    """Return for each of some paths the record whose standing revision lies there, if any does."""
+    rows = db.among(
+        f"SELECT {_COLUMNS} FROM revision r WHERE path IN ({{}}) AND revision = "
+        "(SELECT max(revision) FROM revision WHERE record_id = r.record_id) ORDER BY seq",
+        paths,
     )
-    return Revision(*row) if row else None
+    found = (Revision(*row) for row in rows)
+    return {revision.path: revision for revision in found}  # the newest of several
 
 
-def history(db: Database, record_id: str, limit: int, below: int | None = None) -> list[HistoryRow]:
-    """Return a record's revisions newest first, those under `below` where it is given."""
+_SEEN = "(?2 IS NULL OR r.partition IN (SELECT value FROM json_each(?2)))"
+
+
+def history(
+    db: Database,
+    record_id: str,
+    limit: int,
+    below: int | None = None,
+    partitions: Collection[str] | None = None,
+) -> list[HistoryRow]:
+    """Return a record's revisions, newest first.
+
+    Args:
+        db: the state.
+        record_id: the record.
+        limit: so many.
+        below: only those under this number.
+        partitions: only those that lay in one of these; all where None.
+    """
     columns = ", ".join(f"r.{c}" for c in _COLUMNS.split(", "))
     rows = db.rows(
         f"SELECT {columns}, j.operation, j.actor, j.reason, j.request_id, j.commit_id "
         "FROM revision r JOIN journal j USING (seq) "
-        "WHERE record_id = ? AND revision < ? ORDER BY revision DESC LIMIT ?",
-        (record_id, below if below is not None else 1 << 62, limit),
+        f"WHERE record_id = ?1 AND {_SEEN} AND revision < ?3 ORDER BY revision DESC LIMIT ?4",
+        (record_id, _listed(partitions), below if below is not None else 1 << 62, limit),
     )
     return [HistoryRow(Revision(*row[:10]), *row[10:]) for row in rows]
 
 
-def count(db: Database, record_id: str) -> int:
-    """Return how many revisions a record has."""
-    return int(db.value("SELECT count(*) FROM revision WHERE record_id = ?", (record_id,)))
+def count(db: Database, record_id: str, partitions: Collection[str] | None = None) -> int:
+    """Return how many revisions a record has, or had in some partitions."""
+    return int(
+        db.value(
+            f"SELECT count(*) FROM revision r WHERE record_id = ?1 AND {_SEEN}",
+            (record_id, _listed(partitions)),
+        )
+    )
+
+
+def _listed(partitions: Collection[str] | None) -> str | None:
+    return None if partitions is None else json.dumps(sorted(partitions))
 
 
 def heads_at(db: Database, seq: int) -> list[Revision]:

@@ -7,7 +7,7 @@ entry with the request id `commit:<session>`.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -86,14 +86,41 @@ def get(db: Database, session_id: str) -> Session | None:
     return _session(row) if row else None
 
 
-def open_ones(db: Database, now: str, limit: int) -> list[Session]:
-    """Return the sessions that can still be committed, the latest first, without their texts."""
-    rows = db.rows(
-        f"SELECT {_WITHOUT_TEXT} FROM session WHERE aborted_at IS NULL AND expires_at > ? "
-        f"AND NOT {_ENDED} ORDER BY opened_at DESC, id LIMIT ?",
-        (now, limit),
+def open_ones(
+    db: Database,
+    now: str,
+    partitions: Collection[str] | None,
+    session_id: str | None,
+    limit: int,
+    after: tuple[str, str] | None = None,
+) -> tuple[list[Session], int]:
+    """Return the sessions that can still be committed, the latest first, and how many there are.
+
+    Args:
+        db: the state.
+        now: the time.
+        partitions: on these boards; None for all.
+        session_id: only this one, if it is one of them.
+        limit: so many at most; they come without their texts.
+        after: only those behind this (opened_at, id); they are all counted.
+    """
+    where = (
+        "aborted_at IS NULL AND expires_at > :now AND (:all OR partition IN "
+        f"(SELECT value FROM json_each(:partitions))) AND id = coalesce(:id, id) AND NOT {_ENDED}"
     )
-    return [_session(row) for row in rows]
+    values: dict[str, Any] = {
+        "now": now, "all": partitions is None, "partitions": json.dumps(list(partitions or ())),
+        "id": session_id,
+    }  # fmt: skip
+    total = int(db.value(f"SELECT count(*) FROM session WHERE {where}", values))
+    behind = "opened_at < :opened OR (opened_at = :opened AND id > :last)" if after else "1"
+    opened, last = after or (None, None)
+    rows = db.rows(
+        f"SELECT {_WITHOUT_TEXT} FROM session WHERE {where} AND ({behind}) "
+        "ORDER BY opened_at DESC, id LIMIT :limit",
+        values | {"opened": opened, "last": last, "limit": limit},
+    )
+    return [_session(row) for row in rows], total
 
 
 def last_committed(

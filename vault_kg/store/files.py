@@ -78,6 +78,22 @@ def read(root: Path, relative: str, limit: int = MAX_RECORD_BYTES) -> bytes | No
         UnsafePath: it is a link, not a regular file, or larger than `limit` bytes.
         OSError: the disk refuses.
     """
+    found = read_stamped(root, relative, limit)
+    return found[0] if found is not None else None
+
+
+def read_stamped(
+    root: Path, relative: str, limit: int = MAX_RECORD_BYTES
+) -> tuple[bytes, Stamp] | None:
+    """Return a vault file's bytes with the stamp that it had before they were read.
+
+    Returns:
+        Both, or None where there is no such file.
+
+    Raises:
+        UnsafePath: it is a link, not a regular file, or larger than `limit` bytes.
+        OSError: the disk refuses.
+    """
     target, there = paths.look(root, relative)
     if there is None:
         return None
@@ -95,7 +111,7 @@ def read(root: Path, relative: str, limit: int = MAX_RECORD_BYTES) -> bytes | No
                 f"{relative} has {found.st_size:,} bytes; a record has at most {limit:,}",
                 path=relative,
             )
-        return handle.read()
+        return handle.read(), Stamp.of(found)
 
 
 def look(path: Path) -> Found:

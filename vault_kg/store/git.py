@@ -10,19 +10,18 @@ from __future__ import annotations
 
 import threading
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from vault_kg.errors import NotFound
 from vault_kg.store.flushing import Hardening
 from vault_kg.store.git_commit import CommitRequest, Committer, FileSnapshot
 from vault_kg.store.git_history import FileChange, HistoryReader, LoggedCommit
-from vault_kg.store.git_layout import Layout, current_branch, find_layout, operation_in_progress
-from vault_kg.store.git_objects import explaining, object_id
+from vault_kg.store.git_layout import Layout, find_layout
+from vault_kg.store.git_objects import explaining
 from vault_kg.store.git_process import Git, GitPending, GitUnavailable, ObjectReader
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
-    from datetime import datetime
     from pathlib import Path
 
 __all__ = [
@@ -132,11 +131,6 @@ class History:
             raise GitUnavailable(f"objects cannot be packed: {done.complaint}", "git_failed")
         return True
 
-    @staticmethod
-    def blob_id(content: bytes, object_format: str = "sha1") -> str:
-        """Return the name that Git gives to these bytes; no process is started."""
-        return object_id("blob", content, object_format)
-
     def resolve(self, commitish: str) -> str | None:
         """Return the id of the commit that a branch, tag or (short) id stands for, or None."""
         repository = self._open()
@@ -169,22 +163,23 @@ class History:
         return self._existing().history.list_files(commit, prefix, suffix)
 
     def log_with_trailers(
-        self, after: str | None = None, changes: bool = False
+        self, after: str | None = None, changes: bool = False, saying: str | None = None
     ) -> Iterator[LoggedCommit]:
         """Yield the commits of the head, parents before children, as they are read.
 
         Args:
             after: Leave out this commit and all before it.
             changes: Tell the files that each commit changed, too.
+            saying: Only commits that have a trailer of this name.
         """
         repository = self._open()
         if repository is not None:
-            yield from repository.history.log(after, changes)
+            yield from repository.history.log(after, changes, saying)
 
-    def commit_at(self, instant: datetime) -> str | None:
-        """Return the newest commit of the branch made at or before an instant, or None."""
+    def describe(self, commitish: str) -> LoggedCommit | None:
+        """Return a commit and what it says of itself, without its changes; None if there is none."""
         repository = self._open()
-        return repository.history.commit_at(instant) if repository else None
+        return repository.history.describe(commitish) if repository else None
 
     def refs(self, prefix: str) -> dict[str, str]:
         """Return the references whose names begin so, each with the commit that it stands for."""
@@ -206,38 +201,6 @@ class History:
             done = self._git.run("update-ref", *arguments)
         if done.returncode != 0:
             raise GitUnavailable(f"{name} cannot be set: {done.complaint}", "git_failed")
-
-    def status(self) -> dict[str, Any]:
-        """Describe the repository as it is now; never raises.
-
-        Returns:
-            `state` (`ready`, `absent`, `pending`, `unavailable`), `version`, and where they apply
-            `reason`, `message`, `branch`, `head`, `detached`, `operation`, `index_locked`.
-        """
-        try:
-            version = self._git.run("version").stdout.decode().removeprefix("git version ").strip()
-            repository = self._open()
-            if repository is None:
-                return {"state": "absent", "version": version}
-            return {"version": version, **self._describe(repository)}
-        except GitUnavailable as refused:
-            return {"state": "unavailable", "reason": refused.reason, "message": refused.message}
-
-    def _describe(self, repository: _Repository) -> dict[str, Any]:
-        layout = repository.layout
-        branch = current_branch(self._git, layout)
-        operation = operation_in_progress(self._git, layout)
-        locked = layout.index_lock.exists()
-        reason = operation or (branch is None and "detached_head") or (locked and "index_locked")
-        return {
-            "state": "pending" if reason else "ready",
-            "reason": reason or None,
-            "branch": branch.removeprefix("refs/heads/") if branch else None,
-            "head": repository.history.resolve("HEAD"),
-            "detached": branch is None,
-            "operation": operation,
-            "index_locked": locked,
-        }
 
     def _ensure(self) -> None:
         if self._open() is not None:

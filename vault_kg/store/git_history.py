@@ -8,11 +8,12 @@ from typing import IO, TYPE_CHECKING
 
 from vault_kg.errors import NotFound
 from vault_kg.store.git_message import parse_commit
+from vault_kg.store.git_process import GitUnavailable
 from vault_kg.store.git_tree import Tree
 from vault_kg.store.git_trees import find_entry
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
     from datetime import datetime
 
     from vault_kg.store.git_layout import Layout
@@ -84,14 +85,17 @@ class HistoryReader:
 
         Raises:
             NotFound: There is no such commit.
+            GitUnavailable: Git does not list it.
         """
         folder, slash, _ = prefix.rpartition("/")
         entry = find_entry(self._parsed, self._tree(commit), os.fsencode(folder))
         if entry is None or not entry.is_folder:
             return []
-        listed = self._git.run("ls-tree", "-r", "-z", entry.oid).stdout
+        listed = self._git.run("ls-tree", "-r", "-z", entry.oid)
+        if listed.returncode != 0:
+            raise GitUnavailable(f"a commit cannot be listed: {listed.complaint}", "git_failed")
         files: list[tuple[str, str]] = []
-        for line in listed.split(b"\0")[:-1]:
+        for line in listed.stdout.split(b"\0")[:-1]:
             about, _, name = line.partition(b"\t")
             path = folder + slash + os.fsdecode(name)
             regular = about.startswith(_REGULAR)
@@ -99,13 +103,13 @@ class HistoryReader:
                 files.append((path, about.rsplit(b" ", 1)[1].decode()))
         return files
 
-    def commit_at(self, instant: datetime) -> str | None:
-        """Return the newest commit of the branch at or before an instant, or None."""
-        limit = f"--min-age={int(instant.timestamp())}"
-        answer = self._git.run("rev-list", "--max-count=1", "--first-parent", limit, "HEAD", "--")
-        return answer.stdout.decode().strip() or None
+    def describe(self, commitish: str) -> LoggedCommit | None:
+        """Return a commit without its changes, or None."""
+        oid = self.resolve(commitish)
+        found = self._reader.read(oid) if oid is not None else None
+        return _logged(found.oid, found.data, []) if found is not None else None
 
-    def log(self, after: str | None, changes: bool) -> Iterator[LoggedCommit]:
+    def log(self, after: str | None, changes: bool, saying: str | None) -> Iterator[LoggedCommit]:
         """Yield the commits that the head contains, parents before children.
 
         Raises:
@@ -115,21 +119,11 @@ class HistoryReader:
         if head is None:
             return
         span = [head] if after is None else [head, f"^{self._commit(after)}"]
+        span += [f"--grep=^{saying}: "] if saying is not None else []
         for oid, changed in self._with_changes(span) if changes else self._alone(span):
             found = self._reader.read(oid)
-            if found is None:
-                continue
-            commit = parse_commit(found.data)
-            yield LoggedCommit(
-                oid,
-                commit.parents,
-                commit.at,
-                commit.subject,
-                commit.trailers,
-                commit.authored_by,
-                commit.committed_by,
-                tuple(changed),
-            )
+            if found is not None:
+                yield _logged(oid, found.data, changed)
 
     def _alone(self, span: list[str]) -> Iterator[tuple[str, list[FileChange]]]:
         with self._git.start("rev-list", "--reverse", "--topo-order", *span, "--") as process:
@@ -166,6 +160,14 @@ class HistoryReader:
 
     def _parsed(self, tree: str) -> Tree:
         return Tree.parse(self._content(tree), self._layout.oid_size)
+
+
+def _logged(oid: str, data: bytes, changes: Sequence[FileChange]) -> LoggedCommit:
+    commit = parse_commit(data)
+    return LoggedCommit(
+        oid, commit.parents, commit.at, commit.subject, commit.trailers, commit.authored_by,
+        commit.committed_by, tuple(changes),
+    )  # fmt: skip
 
 
 def _by_commit(fields: Iterator[bytes]) -> Iterator[tuple[str, list[FileChange]]]:

@@ -239,8 +239,9 @@ class Journal:
 
     def _publish(self, entry: Entry, changed: Sequence[FileRow], at: str) -> None:
         publishing.apply(self.vault.database, entry, at)
-        if changed:
+        if changed or entry.effects.get("declines"):
             rows.queue_commit(self.vault.database, entry.seq)
+        if changed:
             self.project([(f.path, f.after) for f in changed])
 
     def _entry(self, seq: int) -> Entry:

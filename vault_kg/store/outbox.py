@@ -18,6 +18,7 @@ from filelock import FileLock, Timeout
 from vault_kg.errors import UnsafePath, VaultError
 from vault_kg.state import journal as rows
 from vault_kg.state.journal import Entry, FileRow
+from vault_kg.store import marks, seen_head, unasked
 from vault_kg.store.failpoints import reach
 from vault_kg.store.git import CommitRequest, FileSnapshot, GitPending, GitUnavailable, History
 from vault_kg.store.git_trees import split_path
@@ -38,6 +39,7 @@ SEQ, PREVIOUS, REQUEST = "Vault-Seq", "Vault-Previous", "Vault-Request"
 OPERATION, PARTITION, ACTOR = "Vault-Operation", "Vault-Partition", "Vault-Actor"
 AT, REASON, REVISION, MOVE = "Vault-At", "Vault-Reason", "Vault-Revision", "Vault-Move"
 GUARD, LIFT, MERGE, UNMERGE = "Vault-Guard", "Vault-Lift", "Vault-Merge", "Vault-Unmerge"
+DECLINE = "Vault-Decline"
 PAYLOAD, RECEIPT = "Vault-Payload", "Vault-Receipt"
 SHORT = ("record_id", "revision", "lifecycle", "partition", "path")
 _UNAVAILABLE = "unavailable: "
@@ -64,11 +66,16 @@ class Outbox:
             wait: seconds to wait for another thread or process that is committing.
             tell: told how many are committed, between batches; a refusal of it ends the drain.
         """
-        if self._vault.reading or not self._thread.acquire(timeout=wait):
+        if self._vault.reading or unasked.is_unasked(self._vault.database):
+            return
+        if not self._thread.acquire(timeout=wait):
             return  # the one who commits takes what waits along
         try:
             with self._lock.acquire(timeout=wait, poll_interval=0.005):
-                self._drain(tell)
+                try:
+                    self._drain(tell)
+                finally:
+                    marks.refer(self._vault.database, self._history)
         except (Timeout, OSError, VaultError):
             return  # committed by the one who holds the lock, or with the next drain
         finally:
@@ -91,6 +98,8 @@ class Outbox:
         waiting, reason = rows.queue_reason(self._vault.database, seq)
         if not waiting:
             return {"state": "committed"}  # nothing was to be committed
+        if unasked.is_unasked(self._vault.database):
+            reason = unasked.WAITS
         unavailable = (reason or "").startswith(_UNAVAILABLE)
         answer = {"state": "unavailable" if unavailable else "pending"}
         return answer | ({"reason": reason.removeprefix(_UNAVAILABLE)} if reason else {})
@@ -102,6 +111,7 @@ class Outbox:
             tell(len(committed), len(committed) + rows.queue_state(database)[0], "committing")
             reach("git.before")
             try:
+                before = self._history.resolve("HEAD")
                 commits = self._history.commit(self._requests(entries))
             except GitUnavailable as error:
                 rows.note_queue_reason(database, f"{_UNAVAILABLE}{error}")
@@ -110,7 +120,12 @@ class Outbox:
                 rows.note_queue_reason(database, str(error))
                 return
             reach("git.committed")
-            rows.mark_committed(database, dict(zip((e.seq for e in entries), commits, strict=True)))
+            made = dict(zip((e.seq for e in entries), commits, strict=True))
+            seen = seen_head.following(database, self._history, before, commits)
+            with database.write():
+                rows.mark_committed(database, made)
+                if seen is not None:
+                    seen_head.put(database, seen)
             committed += (entry.seq for entry in entries)
             reach("git.after")
         if committed and committed[-1] // TIDY_EVERY > (committed[0] - 1) // TIDY_EVERY:
@@ -186,6 +201,7 @@ def _trailers(entry: Entry, previous: int | None, removed: set[str]) -> Trailers
         trailers.append((MERGE, _dump({**merge, "contributions": own})))
     if effects["undo_merge"]:
         trailers.append((UNMERGE, _dump(effects["undo_merge"])))
+    trailers += [(DECLINE, _dump(pair)) for pair in effects.get("declines", ())]
     return trailers
 
 

@@ -109,5 +109,7 @@ def _unsafe_part(part: str) -> str | None:
 
 def _folded(part: str) -> str:
     """Return a part as the most lenient file system reads it, without invisible characters."""
+    if part.isascii():
+        return part.lower()
     visible = "".join(c for c in part if unicodedata.category(c) != "Cf")
     return unicodedata.normalize("NFKC", visible).casefold()

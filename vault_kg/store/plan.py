@@ -14,7 +14,7 @@ from typing import Any
 
 from vault_kg.state.guards import Guard
 from vault_kg.state.journal import FileRow
-from vault_kg.state.merges import Contribution, Merge
+from vault_kg.state.merges import Contribution, Declined, Merge
 from vault_kg.store import files
 
 Tell = Callable[[int, int, str], None]
@@ -93,6 +93,8 @@ class Plan:
     """What the merges of this plan add to their survivor."""
     undo_merge: str | None = None
     """The absorbed page whose merge this plan takes back."""
+    declines: tuple[Declined, ...] = ()
+    """Pairs of pages that are not one."""
     reason: str | None = None
     resolves: tuple[str, ...] = ()
     """Conflicts that this plan closes, with `receipt["choice"]`."""
@@ -111,6 +113,7 @@ class Plan:
             "merges": [asdict(m) for m in self.merges],
             "contributions": [asdict(c) for c in self.contributions],
             "undo_merge": self.undo_merge,
+            "declines": [asdict(d) for d in self.declines],
             "resolves": list(self.resolves),
             "moves": [list(move) for move in self.moves],
             "receipt": self.receipt,

@@ -9,7 +9,7 @@ from vault_kg.state import journal as rows
 from vault_kg.state.database import Database
 from vault_kg.state.guards import Guard
 from vault_kg.state.journal import Entry
-from vault_kg.state.merges import Contribution, Merge
+from vault_kg.state.merges import Contribution, Declined, Merge
 from vault_kg.state.revisions import Revision
 
 
@@ -34,6 +34,8 @@ def apply(database: Database, entry: Entry, at: str) -> None:
         merges.add(database, Merge(**{**merge, "seq": entry.seq}), own)
     if effects["undo_merge"]:
         merges.undo(database, effects["undo_merge"], entry.seq)
+    for pair in effects.get("declines", ()):
+        merges.decline(database, Declined(**pair))
     for record_id, path in effects["moves"]:
         revisions.move(database, record_id, path)
     receipt = {**effects["receipt"], "publishedAt": at, "actor": entry.actor}

@@ -2,9 +2,10 @@
 
 Such a *reading state* begins as a copy of the vault's own, with its guards and history, and gets
 the content of a new copy when that has changed: in one transaction, so that whoever has it open goes
-on. Of a folder that is no vault it begins empty. It is kept true to the files by scans like any
-other. Nothing is written through it: no request, and nothing to Git. What reads note of their use
-lasts until the next copy.
+on. One that stays open looks for what was withdrawn, superseded or merged (`has_changed`). Of a
+folder that is no vault it begins empty. It is kept true to the files by scans like any other.
+Nothing is written through it: no request, and nothing to Git. What reads note of their use lasts
+until the next copy.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ import contextlib
 import os
 import re
 import secrets
+from collections.abc import Callable
 from pathlib import Path
 
 from vault_kg.errors import Busy, Unavailable, WriteFailed
@@ -30,7 +32,7 @@ OTHER_PLACE = (
 REMADE = "it is made anew"
 """What becomes of a reading state that is lost; nobody is to recover one."""
 
-_READS, _COPIED = "reads_folder", "copied_state"
+_READS, _COPIED, _DECIDED = "reads_folder", "copied_state", "copied_decisions"
 _DERIVED = (".f32", ".i8", ".steps")
 _EFFECTIVE = os.access in os.supports_effective_ids
 
@@ -76,7 +78,7 @@ def make(root: Path, own: Path, where: Path, vault_id: str | None) -> None:
         with Lane(where.parent / LOCK).hold():
             _remove_unfinished(where)
             if not _is_current(root, own, where):
-                _make(root, own, where, vault_id)
+                remake(root, own, where, vault_id)
     except OSError as error:
         raise WriteFailed(
             f"{where} cannot be made: {error.strerror or error}. Give --state a folder that you "
@@ -85,8 +87,40 @@ def make(root: Path, own: Path, where: Path, vault_id: str | None) -> None:
         ) from error
 
 
-def _make(root: Path, own: Path, where: Path, vault_id: str | None) -> None:
-    """Make the state under another name, and put it in place whole; the lane is held."""
+def has_changed(database: Database, own: Path) -> bool:
+    """Say whether the vault's own state says other things of records than its copy began with.
+
+    Args:
+        database: the reading state.
+        own: where the vault's own state lies.
+    """
+    stamp = _stamp(own)
+    if not stamp or settings.get(database, _COPIED) == stamp:
+        return False
+    found = copying.decided(own)
+    return found is None or found != settings.get(database, _DECIDED)
+
+
+def remake(
+    root: Path,
+    own: Path,
+    where: Path,
+    vault_id: str | None,
+    prepare: Callable[[Database], None] = lambda _: None,
+) -> None:
+    """Make a reading state anew; whoever calls holds its lane.
+
+    Args:
+        root: the folder to read.
+        own: where the vault's own state lies.
+        where: the reading state.
+        vault_id: the vault's id; None for a folder that is no vault.
+        prepare: what is to be done to the new content before anybody sees it.
+
+    Raises:
+        Unavailable: the own state cannot be copied.
+        OSError: the new one cannot be written.
+    """
     unfinished = where.with_name(f"{where.name}.{os.getpid()}.making")
     try:
         stamp = _stamp(own)
@@ -95,6 +129,7 @@ def _make(root: Path, own: Path, where: Path, vault_id: str | None) -> None:
         database = Database(unfinished, create=True, remedy=REMADE)
         try:
             mark(database, root, stamp, vault_id)
+            prepare(database)
             database.checkpoint()
         finally:
             database.close()
@@ -177,6 +212,7 @@ def mark(database: Database, root: Path, stamp: str = "", vault_id: str | None =
     settings.put(database, "vault_id", mine)
     settings.put(database, _READS, _name(root))
     settings.put(database, _COPIED, stamp)
+    settings.put(database, _DECIDED, copying.decided_in(database))
 
 
 def _stamp(own: Path) -> str:

@@ -11,9 +11,8 @@ from collections.abc import Iterator
 from dataclasses import asdict, dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
 
-from vault_kg.errors import UnsafePath
+from vault_kg.errors import UnsafePath, legible
 from vault_kg.records import model
 from vault_kg.records.frontmatter import FrontMatterError, parse
 from vault_kg.records.model import Record
@@ -25,6 +24,7 @@ from vault_kg.state.journal import Entry
 from vault_kg.state.merges import Merge
 from vault_kg.state.revisions import Revision
 from vault_kg.store import files
+from vault_kg.store.plan import Plan
 
 OPERATION = "recover"
 ACTOR = "vault-kg"
@@ -121,11 +121,10 @@ class _Comparison:
         """Record what was believed as one entry, so that Git tells of it from now on."""
         at = datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
         number = rows.last_seq(self._db) + 1
-        effects: dict[str, Any] = {
-            "revisions": [], "guards": [asdict(g) for g in self._guards],
-            "merges": [asdict(m) for m in self._merges], "contributions": [], "undo_merge": None,
-            "resolves": [], "moves": [], "receipt": {}, "label": "what only files told",
-        }  # fmt: skip
+        effects = Plan(
+            "", {}, label="what only files told", guards=tuple(self._guards),
+            merges=tuple(self._merges),
+        ).effects()  # fmt: skip
         entry = Entry(
             0, f"{OPERATION}-{number}", OPERATION, "", ACTOR, None, "", "{}",
             rows.dump(effects), rows.ACCEPTED, at, None, None, None,
@@ -142,12 +141,13 @@ class _Comparison:
 
 
 def _markdown(root: Path) -> Iterator[str]:
-    """Yield the vault's Markdown files; hidden folders hold none of ours."""
+    """Yield the vault's Markdown files; hidden folders hold none of ours, nor do odd names."""
     for folder, inside, names in os.walk(root):
         inside[:] = sorted(name for name in inside if not name.startswith("."))
         for name in sorted(names):
-            if name.lower().endswith(".md"):
-                yield Path(folder, name).relative_to(root).as_posix()
+            path = Path(folder, name).relative_to(root).as_posix()
+            if name.lower().endswith(".md") and legible(path) == path:  # else it is not UTF-8
+                yield path
 
 
 def _record(content: bytes) -> Record | None:

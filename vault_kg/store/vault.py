@@ -10,13 +10,15 @@ import contextlib
 import os
 import secrets
 import tomllib
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
 from vault_kg.errors import Busy, NotFound, Unavailable, WriteFailed
-from vault_kg.state import settings
+from vault_kg.state import journal, settings
+from vault_kg.state.copying import remove_database
 from vault_kg.state.database import RECOVER, Database
-from vault_kg.store import paths, reading
+from vault_kg.store import paths, reading, unasked
 from vault_kg.store.installation import sweep
 from vault_kg.store.lane import LOCK, Lane
 
@@ -68,11 +70,6 @@ class Vault:
         self.database.close()
 
 
-def find(start: Path) -> Path | None:
-    """Return the nearest folder at or above `start` that is a vault."""
-    return next((folder for folder in (start, *start.parents) if exists(folder)), None)
-
-
 def exists(root: Path) -> bool:
     """Say whether a folder is a vault already."""
     try:
@@ -93,27 +90,60 @@ def state_file(root: Path, given: Path | None) -> Path:
     return given / STATE if given.is_dir() or not (given.suffix or given.exists()) else given
 
 
-def create(root: Path, at: str, state: Path | None = None) -> Vault:
+def create(root: Path, at: str, state: Path | None = None, *, asked: bool = True) -> Vault:
     """Make a folder a vault with a new identity and an empty state.
 
+    Args:
+        root: the folder.
+        at: the time.
+        state: where the state goes; the default place where None.
+        asked: whether somebody asked for a vault, and not only for what stands in the folder.
+
     Raises:
-        Unavailable: it is a vault already.
+        Unavailable: it is a vault already, or the state is that of another.
         WriteFailed: the folder cannot be written.
     """
     if exists(root):
         raise Unavailable(f"{root} is a vault already", path=str(root))
     vault_id = f"va_{secrets.token_hex(12)}"
+    where = state_file(root, state)
     try:
-        _write_identity(root, vault_id, at)
-        database = Database(state_file(root, state), create=True)
+        make_private(root / paths.PRIVATE)
+        with _made(where) as database:
+            _put_identity(database, vault_id, at, asked=asked)
+            _write_identity(root, vault_id, at)  # last: a vault without a state is one that lost it
     except OSError as error:
         raise WriteFailed(
             f"{root} cannot be made a vault: {error.strerror or error}. {reading.OTHER_PLACE}",
             path=str(root),
         ) from error
-    settings.put(database, "vault_id", vault_id)
-    settings.put(database, "created", at)
     return Vault(root, vault_id, at, database, root / paths.PRIVATE)
+
+
+@contextlib.contextmanager
+def _made(where: Path) -> Iterator[Database]:
+    """Give a new state, or one that was left empty; what is made here goes where the block fails."""
+    was_there = where.exists()
+    database = None
+    try:
+        database = Database(where, create=True)
+        if journal.last_seq(database):
+            raise _of_another(where, settings.get(database, "vault_id"))
+        yield database
+    except BaseException:
+        if database is not None:
+            database.close()
+        if not was_there:
+            remove_database(where)
+        raise
+
+
+def _put_identity(database: Database, vault_id: str, at: str, *, asked: bool) -> None:
+    with database.write():
+        settings.put(database, "vault_id", vault_id)
+        settings.put(database, "created", at)
+        if not asked:
+            unasked.mark(database)
 
 
 def open_vault(root: Path, state: Path | None = None) -> Vault:
@@ -131,7 +161,7 @@ def open_vault(root: Path, state: Path | None = None) -> Vault:
     vault_id, created = identity(root)
     if not where.is_file():
         raise Unavailable(
-            f"the state of this vault ({where}) is gone. Nothing was changed. Run "
+            f"the state of this vault ({where}) is gone; a clone has none. Nothing was changed. Run "
             f"`vault-kg recover --vault {root}{f' --state {state}' if state else ''}` to rebuild it "
             "from Git and the files",
             path=str(where),
@@ -239,7 +269,9 @@ def make_private(private: Path) -> None:
 
 
 def _write_identity(root: Path, vault_id: str, at: str) -> None:
-    make_private(root / paths.PRIVATE)
-    (root / CONFIG).write_text(
+    config = root / CONFIG
+    temporary = config.with_suffix(".new")
+    temporary.write_text(
         f'format = "{FORMAT}"\nid = "{vault_id}"\ncreated = "{at}"\n', encoding="utf-8"
     )
+    temporary.replace(config)

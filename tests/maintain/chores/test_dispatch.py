@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import sys
 from datetime import timedelta
 from pathlib import Path
@@ -14,6 +15,8 @@ from tests.maintain.conftest import Garden, Talk
 from tests.operations.builder import Clock
 from vault_kg.cli import main
 from vault_kg.errors import InvalidArgument, InvalidRecord, NotFound
+from vault_kg.maintain.chores import work
+from vault_kg.operations import registry
 from vault_kg.operations.caller import Caller
 
 LONG = "A gist of very many words. " * 14
@@ -49,7 +52,7 @@ def test_the_chore_that_weighs_most_with_its_own_runbook(garden: Garden, talk: T
         talk.join(talk.put(f"node-{n}", LONG), "hub")
     found = proposed(garden)
     assert (found["kind"], found["partition"]) == ("gist", "user")
-    assert len(found["targets"]) == 2 and "chores are off" in found["gate"]
+    assert len(found["targets"]) == 2 and "chores and passes are off" in found["gate"]
     for part in (
         "kg_read",
         "at most 300 characters",
@@ -82,6 +85,18 @@ def test_an_anchor_chore_has_the_answer_prepared(garden: Garden) -> None:
     assert found["kind"] == "anchor"
     assert "src/a.py:run: moved -> src/new/a.py:run (the only file of that name)" in found["prompt"]
     assert f'cwd="{root}"' in found["prompt"]
+
+
+def test_of_very_many_touches_a_chore_takes_some(garden: Garden) -> None:
+    root = Path(garden.project())
+    talk = garden.talk()
+    talk.put("many", level="project", touches=[f"src/mod{n}/file{n}.py" for n in range(90)])
+    talk.join("many", talk.put("two", level="project"), level="project")
+    later(garden)
+    found = proposed(garden)
+    assert found["kind"] == "anchor" and root.is_dir()
+    assert found["prompt"].count(": unknown (") == work.MOST_ANCHORS
+    assert f"- {90 - work.MOST_ANCHORS} more lead nowhere" in found["prompt"]
 
 
 def test_episodes_with_a_lesson_are_found(garden: Garden, talk: Talk) -> None:
@@ -142,9 +157,43 @@ def test_what_was_lost_does_not_block_for_ever(garden: Garden, talk: Talk) -> No
     assert states == ["running", "lost"]
 
 
+def test_a_pass_waits_for_the_switch_and_for_a_chore_that_runs(garden: Garden, talk: Talk) -> None:
+    for n in range(8):
+        talk.put(f"node-{n}", LONG)
+    assert "passes are off" in sent(garden, what="pass")["dispatch"]["reason"]
+    enable(garden)
+    chore = sent(garden)
+    for forced in (False, True):
+        refused = sent(garden, what="pass", force=forced)
+        assert "running since" in refused["dispatch"]["reason"] and refused["prompt"] is None
+        assert refused["tools"] == []
+    garden.box.call("maintain_dispatch_end", id=chore["dispatch"]["id"], state="done")
+    assert sent(garden, what="pass")["dispatch"]["state"] == "running"
+    assert "running since" in sent(garden, force=True)["dispatch"]["reason"]
+
+
+def test_a_chore_is_given_the_tools_that_it_takes_and_a_pass_more(
+    garden: Garden, talk: Talk
+) -> None:
+    for n in range(8):
+        talk.put(f"node-{n}", LONG)
+    chore = sent(garden, force=True)
+    garden.box.call("maintain_dispatch_end", id=chore["dispatch"]["id"], state="done")
+    whole = sent(garden, what="pass", force=True)
+    assert set(chore["tools"]) < set(whole["tools"])
+    assert "kg_delete_node" in set(whole["tools"]) - set(chore["tools"])
+    every = registry.operations()
+    assert all(every[name].toolset == "maintain" for name in whole["tools"])
+    assert all(every[name].scope in ("read", "write") for name in whole["tools"])
+    for one in (chore, whole):
+        asked = set(re.findall(r"\bkg_\w+", one["prompt"])) - {"kg_"}
+        assert asked <= set(one["tools"]), "what the prompt asks for may be called"
+
+
 def test_a_pass_is_sent_with_the_runbook_for_a_graph_in_use(garden: Garden, talk: Talk) -> None:
     for n in range(8):
         talk.put(f"node-{n}")
+    enable(garden)
     found = sent(garden, what="pass")
     assert found["dispatch"]["kind"] == "pass" and found["seconds"] == 1_500, found["text"]
     assert "STAMP" in found["prompt"] and "maintenance=true" in found["prompt"]
@@ -213,6 +262,25 @@ def test_chore_run_without_a_command_says_where_to_give_one(
 ) -> None:
     assert main(["chore", "run", "--vault", str(garden.box.root)]) == 1
     assert "--agent" in capfd.readouterr().err
+
+
+def test_the_log_is_read_page_by_page(
+    garden: Garden, talk: Talk, capfd: pytest.CaptureFixture[str]
+) -> None:
+    for _ in range(5):
+        sent(garden)
+    whole = garden.box.call("maintain_dispatches")
+    assert (whole["count"], whole["total"], whole["next_cursor"]) == (5, 5, None)
+    seen, cursor = [], None
+    for left in (True, True, False):
+        page = garden.box.call("maintain_dispatches", limit=2, cursor=cursor)
+        seen += page["dispatches"]
+        cursor = page["next_cursor"]
+        assert page["total"] == 5 and (cursor is not None) == left
+    assert seen == whole["dispatches"]
+    assert main(["chore", "log", "--limit", "4", "--vault", str(garden.box.root)]) == 0
+    said = capfd.readouterr()
+    assert len(said.out.splitlines()) == 4 and "4 of 5; more with --cursor" in said.err
 
 
 def test_the_number_of_no_dispatch_is_refused(garden: Garden) -> None:

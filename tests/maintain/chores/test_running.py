@@ -84,6 +84,28 @@ print(subprocess.Popen([sys.executable, "-c", "import time; time.sleep(600)"], *
     assert ended.state == "done" and until_gone(int(ended.said))
 
 
+def test_one_that_is_stopped_is_ended_with_its_group(tmp_path: Path) -> None:
+    mark = tmp_path / "child"
+    command = [*python(STUBBORN.format(deaf="")), str(mark)]
+    ended = running.run(command, "", 600, stopped=lambda: mark.exists() and bool(mark.read_text()))
+    assert (ended.state, ended.reason) == ("failed", running.INTERRUPTED)
+    assert until_gone(int(mark.read_text()))
+    assert running.run(["/no/such/agent"], "", 30, stopped=lambda: True).reason == ended.reason
+
+
+def test_a_prompt_longer_than_a_pipe_reaches_one_that_reads_late() -> None:
+    code = "import sys, time; time.sleep(0.5); print(len(sys.stdin.buffer.read()))"
+    assert running.run(python(code), "x" * 300_000, 30).said.strip() == "300000"
+
+
+def test_it_is_told_by_its_environment_too() -> None:
+    code = "import os; print(os.environ['SAID'], 'PATH' in os.environ)"
+    assert running.run(python(code), "", 30, environment={"SAID": "a"}).said.split() == [
+        "a",
+        "True",
+    ]
+
+
 def test_a_command_is_split_as_a_shell_would() -> None:
     assert running.command_of("agent -p 'two words'") == ["agent", "-p", "two words"]
     for text in ("", "  ", "agent 'open"):

@@ -6,6 +6,8 @@ import json
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 from tests.operations.graph.graphs import Graph
 from vault_kg.errors import InvalidArgument
 from vault_kg.operations.caller import Caller
@@ -15,7 +17,10 @@ NASTY = "O'Brien said \"it's `done`\"; -- \n\\t 東京都 👩‍👩‍👧"
 
 
 def dumped(graph: Graph, folder: Path, **more: Any) -> list[dict[str, Any]]:
-    done = graph.ask("dump_wal", target_dir=str(folder), **more)
+    """Export into a folder of the operator's, which is allowed meanwhile."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("VAULT_KG_EXPORTS", str(folder.parent))
+        done = graph.ask("dump_wal", target_dir=str(folder), **more)
     assert done["success"] and done["skipped"] == [] and done["target_dir"] == str(folder)
     lines = (folder / "events.jsonl").read_text(encoding="utf-8").splitlines()
     assert len(lines) == done["events"]
@@ -56,9 +61,9 @@ def test_an_export_is_of_one_group_where_one_is_named(graph: Graph, folder: Path
     events = dumped(graph, folder / "one", group_id="main")
     assert {r["group_id"] for e in events for r in e["records"]} == {"main"}
     caller = Caller("c", partitions=frozenset({"main"}))
-    done = graph.ask("dump_wal", caller, target_dir=str(folder / "two"))
+    done = graph.ask("dump_wal", caller, target_dir="two")
     assert done["events"] == len(events)
-    assert "Zugzwang" not in (folder / "two/events.jsonl").read_text()
+    assert "Zugzwang" not in Path(done["target_dir"], "events.jsonl").read_text()
 
 
 def test_marks_are_in_it(graph: Graph, folder: Path) -> None:
@@ -73,14 +78,38 @@ def test_a_folder_that_is_not_empty_is_refused_and_nothing_partial_is_left(
     graph: Graph, folder: Path
 ) -> None:
     graph.entity("Ada")
-    taken = folder / "taken"
-    taken.mkdir()
-    dumped(graph, taken)
-    refused = graph.refusal("dump_wal", target_dir=str(taken))
+    exports = graph.root / ".vault-kg/exports"
+    (exports / "taken").mkdir(parents=True)
+    graph.ask("dump_wal", target_dir="taken")
+    refused = graph.refusal("dump_wal", target_dir="taken")
     assert isinstance(refused, InvalidArgument)
     stop = Caller("c", cancelled=lambda: True)
-    graph.refusal("dump_wal", stop, target_dir=str(folder / "new"))
-    assert sorted(p.name for p in folder.iterdir()) == ["taken", "vault"]
+    graph.refusal("dump_wal", stop, target_dir="new")
+    assert sorted(p.name for p in exports.iterdir()) == ["taken"]
+
+
+@pytest.mark.parametrize(
+    "target", ["{outside}/new", "../new", "a/../../../new", ".", "link/new", "/", "{root}/main/new"]
+)
+def test_an_export_goes_nowhere_but_where_exports_may_go(
+    graph: Graph, folder: Path, target: str
+) -> None:
+    graph.entity("Ada")
+    exports = graph.root / ".vault-kg/exports"
+    exports.mkdir()
+    (exports / "link").symlink_to(folder)
+    given = target.format(outside=folder, root=graph.root)
+    before = sorted(folder.rglob("*"))
+    refused = graph.refusal("dump_wal", target_dir=given)
+    assert isinstance(refused, InvalidArgument) and "VAULT_KG_EXPORTS" in refused.message
+    assert sorted(folder.rglob("*")) == before
+
+
+def test_an_export_goes_into_a_folder_that_the_operator_names(graph: Graph, folder: Path) -> None:
+    graph.entity("Ada")
+    done = graph.ask("dump_wal")
+    assert Path(done["target_dir"]) == graph.root / ".vault-kg/exports/journal"
+    assert len(dumped(graph, folder / "out")) == done["events"] == 1
 
 
 def test_a_content_that_is_nowhere_is_a_failure_and_is_named(graph: Graph, folder: Path) -> None:
@@ -89,6 +118,6 @@ def test_a_content_that_is_nowhere_is_a_failure_and_is_named(graph: Graph, folde
     blob = graph.git("rev-parse", f"HEAD~1:{graph.relative(graph.path(uuid))}")
     graph.ws.history.close()
     (graph.root / ".git/objects" / blob[:2] / blob[2:]).unlink()
-    done = graph.ask("dump_wal", target_dir=str(folder / "out"))
+    done = graph.ask("dump_wal")
     assert done["success"] is False
     assert [s["seq"] for s in done["skipped"]] == [1]

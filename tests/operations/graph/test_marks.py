@@ -82,3 +82,43 @@ def test_a_mark_survives_the_loss_of_the_state(graph: Graph) -> None:
     assert marks(graph) == before
     graph.ask("wal_mark_delete", name="m")
     assert marks(graph) == {}
+
+
+def test_a_mark_that_was_made_while_git_could_not_be_used_gets_its_reference(graph: Graph) -> None:
+    graph.entity("Ada")
+    graph.git("checkout", "-q", "--detach")
+    graph.entity("Bob")
+    made = graph.ask("wal_mark_create", name="m")
+    assert (made["seq"], made["commit"]) == (2, None)
+    assert graph.ask("wal_mark_list")["checkpoints"][0]["commit"] is None
+    graph.git("checkout", "-q", "main")
+    graph.entity("Cy")
+    (view,) = graph.ask("wal_mark_list")["checkpoints"]
+    assert view["commit"] == graph.git("rev-parse", "HEAD~1")
+    assert graph.git("rev-parse", "refs/vault-kg/marks/main/m") == view["commit"]
+    graph.ws.close()
+    for path in (graph.root / ".vault-kg").glob("state.sqlite*"):
+        path.unlink()
+    care.recover(graph.root)
+    graph.reopen()
+    assert marks(graph) == {"m": 2}
+
+
+def test_a_mark_that_was_deleted_before_git_had_it_gets_no_reference(graph: Graph) -> None:
+    graph.entity("Ada")
+    graph.git("checkout", "-q", "--detach")
+    graph.entity("Bob")
+    graph.ask("wal_mark_create", name="m")
+    graph.ask("wal_mark_delete", name="m")
+    graph.git("checkout", "-q", "main")
+    graph.entity("Cy")
+    assert marks(graph) == {} and graph.git("for-each-ref", "refs/vault-kg") == ""
+
+
+def test_a_mark_at_an_entry_without_files_is_at_the_commit_before(graph: Graph) -> None:
+    graph.entity("Ada")
+    head = graph.git("rev-parse", "HEAD")
+    graph.entity("Ada", requestId="again")
+    assert graph.git("rev-parse", "HEAD") == head and graph.position == 2
+    made = graph.ask("wal_mark_create", name="m")
+    assert (made["seq"], made["commit"]) == (2, head)

@@ -12,12 +12,13 @@ from contextlib import contextmanager
 
 from vault_kg.extract.backends.memory_graph import Graph
 from vault_kg.extract.backends.memory_reader import MemoryReader
-from vault_kg.extract.backends.values import EdgeId, EdgeRow, FileState, Finding, NodeRow, Stored
+from vault_kg.extract.backends.memory_records import MemoryRecords
+from vault_kg.extract.backends.values import EdgeId, EdgeRow, FileState, NodeRow, Stored
 from vault_kg.extract.model import Node, Reference
 from vault_kg.extract.symbols import SymbolTable
 
 
-class MemoryBackend:
+class MemoryBackend(MemoryRecords):
     """The derived graph of one process."""
 
     name = "memory"
@@ -274,10 +275,6 @@ class MemoryBackend:
             if where == root:
                 table.add_exports(path, exports.items())
         return table
-
-    def put_findings(self, findings: Sequence[Finding]) -> None:
-        """Replace the findings."""
-        self.graph.findings[:] = findings
 
     def optimise(self) -> None:
         """Do nothing."""

@@ -9,6 +9,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from typing import Protocol
 
+from vault_kg.extract.backends.record_protocol import RecordBackend
 from vault_kg.extract.backends.tree_protocol import TreeBackend
 from vault_kg.extract.backends.values import (
     Choice,
@@ -115,7 +116,7 @@ class GraphReader(Protocol):
         ...
 
 
-class GraphBackend(TreeBackend, Protocol):
+class GraphBackend(TreeBackend, RecordBackend, Protocol):
     """The graph as indexing changes it."""
 
     name: str
@@ -253,10 +254,6 @@ class GraphBackend(TreeBackend, Protocol):
 
     def symbols(self, root: str) -> SymbolIndex:
         """Return all symbols of a root as they are now."""
-        ...
-
-    def put_findings(self, findings: Sequence[Finding]) -> None:
-        """Replace the findings."""
         ...
 
     def optimise(self) -> None:

@@ -7,7 +7,7 @@ has lost an edge is `doubtful` until it was looked whether it has others.
 
 from __future__ import annotations
 
-VERSION = 5
+VERSION = 6
 
 APPLICATION_ID = 0x564B4747  # "VKGG"
 
@@ -128,4 +128,5 @@ TABLES = """
         hint      TEXT NOT NULL,
         partition TEXT
     ) STRICT;
+    CREATE INDEX finding_subject ON finding (subject);
 """

@@ -8,10 +8,11 @@ from contextlib import contextmanager
 
 from vault_kg.extract.backends import rows
 from vault_kg.extract.backends.sight import Sight
-from vault_kg.extract.backends.sqlite_files import AMONG, SqliteFiles
+from vault_kg.extract.backends.sqlite_files import AMONG
 from vault_kg.extract.backends.sqlite_reader import SqliteReader
+from vault_kg.extract.backends.sqlite_records import SqliteRecords
 from vault_kg.extract.backends.sqlite_symbols import SqliteSymbols
-from vault_kg.extract.backends.values import EdgeId, EdgeRow, Finding
+from vault_kg.extract.backends.values import EdgeId, EdgeRow
 from vault_kg.extract.model import Node
 
 _INSERT = (
@@ -20,7 +21,7 @@ _INSERT = (
 )
 
 
-class SqliteBackend(SqliteFiles):
+class SqliteBackend(SqliteRecords):
     """The derived graph in one file, which may be deleted at any time."""
 
     name = "sqlite"
@@ -102,6 +103,7 @@ class SqliteBackend(SqliteFiles):
                     new[there[0]] = (node, values)
                 else:
                     self._update(there[0], node, values)
+                known[node.uid] = (there[0], values)
             keys[node.uid] = there[0]
         self._insert(number, new, stub)
         return keys
@@ -173,11 +175,6 @@ class SqliteBackend(SqliteFiles):
     def symbols(self, root: str) -> SqliteSymbols:
         """Return all symbols of a root as they are now."""
         return SqliteSymbols(self.database, self._root(root))
-
-    def put_findings(self, findings: Sequence[Finding]) -> None:
-        """Replace the findings."""
-        self.database.execute("DELETE FROM finding")
-        self.database.executemany("INSERT INTO finding VALUES (?,?,?,?,?)", findings)
 
     def optimise(self) -> None:
         """Let SQLite look at how the values lie, which its plans depend on."""

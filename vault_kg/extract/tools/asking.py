@@ -9,17 +9,19 @@ from collections.abc import Callable, Collection
 from typing import Any, Literal, NamedTuple, TypeVar
 
 from vault_kg.errors import Ambiguous, Unavailable, UnsafePath
-from vault_kg.extract import hiding, opening, queue, record_edges, roots, touching, uids, updating
+from vault_kg.extract import hiding, opening, queue, record_stand, roots, touching, uids, updating
 from vault_kg.extract.backends.memory import MemoryBackend
 from vault_kg.extract.backends.protocol import GraphBackend, GraphReader
 from vault_kg.extract.backends.rows import tokens_of
 from vault_kg.extract.backends.values import NodeRow
 from vault_kg.extract.reading import as_tuple
+from vault_kg.extract.roots import Root
 from vault_kg.extract.tools.views import Freshness, Meta
 from vault_kg.operations.base import Model, Request
 from vault_kg.operations.caller import Caller
 from vault_kg.operations.registry import operation
 from vault_kg.operations.workspace import Workspace
+from vault_kg.records import ids
 from vault_kg.store import files
 
 How = Literal["direct", "path_suffix", "path_prefix", "fuzzy_fts5", "fuzzy_label"]
@@ -47,6 +49,11 @@ def reads(result: type[Model]) -> Callable[[Callable[[Workspace, R, Caller], Mod
     return register
 
 
+def is_short(text: str) -> bool:
+    """Say whether a text is looked up as it is only: a single character is part of nearly all names."""
+    return len(text.strip()) < 2
+
+
 class Found(NamedTuple):
     """Nodes that a text may mean, best first, how they were found, and how many there are."""
 
@@ -66,19 +73,38 @@ class Graph:
             self.backend: GraphBackend = opening.backend(ws)
         except Unavailable:
             self.backend, self.fallback = MemoryBackend(), True
-        hidden = hiding.hidden(ws, self.backend, caller.partitions)
-        self.reader: GraphReader = self.backend.reader(caller.partitions, hidden)
+        self.hidden = hiding.hidden(ws, self.backend, caller.partitions)
+        self.reader: GraphReader = self.backend.reader(caller.partitions, self.hidden.keys)
+
+    def sees_file(self, root: Root, path: str) -> bool:
+        """Say whether the caller is told of a file of a root."""
+        partition = root.partition(path)
+        if partition is None or root.in_vault is None:
+            return True
+        return self.caller.sees(partition) and root.in_vault + path not in self.hidden.paths
 
     def find(
         self, text: str, root: str | None = None, kinds: Collection[str] | None = None,
         limit: int = MOST_CANDIDATES,
     ) -> Found:  # fmt: skip
-        """Return what a text may mean: a uid or place, the end of a path, words, parts of labels."""
+        """Return what a text may mean: a uid or place, the end of a path, words, parts of labels.
+
+        Raises:
+            NotFound: there is no such root.
+        """
+        if root not in (None, roots.RECORDS):
+            roots.named(self.ws.vault.root, root)
         if not text.strip():
             return Found([], None, 0)
         direct = [row for row in self._direct(text) if self._fits(row, root, kinds)]
         if direct:
             return Found(direct[:limit], "direct", len(direct))
+        return Found([], None, 0) if is_short(text) else self._guess(text, root, kinds, limit)
+
+    def _guess(
+        self, text: str, root: str | None, kinds: Collection[str] | None, limit: int
+    ) -> Found:
+        """Return what a text may mean that is the uid, path or whole name of nothing."""
         rows, total = (
             self.reader.under(text.strip("/"), root, limit, kinds) if text.strip("/") else ([], 0)
         )
@@ -166,18 +192,22 @@ class Graph:
         """Return whether the file of a node is as it was indexed; without one, whether any is."""
         queued = not queue.is_empty(self.ws.vault.private)
         if row is not None and row.root == roots.RECORDS:
-            fresh = record_edges.is_fresh(self.ws, self.backend)
+            fresh = record_stand.is_fresh(self.ws, self.backend)
             return Freshness(state="fresh" if fresh else "stale", queued=queued)
         path = row.node.path if row is not None else None
         if row is None or path is None:
             at = self.backend.setting(updating.INDEXED_AT)
             return Freshness(state="indexed" if at else "empty", indexed_at=at, queued=queued)
-        state = self.backend.state(row.root, path)
+        return self._file_freshness(row.root, path, queued=queued)
+
+    def _file_freshness(self, root: str, path: str, *, queued: bool) -> Freshness:
+        """Return whether a file is as it was indexed: by its stamp, or where that differs its bytes."""
+        state = self.backend.state(root, path)
         if state is None:
             return Freshness(state="unindexed", path=path, queued=queued)
         said = {"path": path, "indexed_at": state.indexed_at, "indexed_hash": state.hash,
                 "queued": queued}  # fmt: skip
-        folder = roots.named(self.ws.vault.root, row.root).folder
+        folder = roots.named(self.ws.vault.root, root).folder
         try:
             stamp = files.stamp(folder, path)
             if stamp is None:
@@ -192,11 +222,13 @@ class Graph:
         return Freshness(state="fresh" if disk == state.hash else "stale", disk_hash=disk, **said)
 
     def _direct(self, text: str) -> list[NodeRow]:
-        """Return the nodes that a uid, path, path::name or name means exactly."""
-        found = self.reader.find(text)
+        """Return the nodes that a uid, record id, path, path::name, name or title means exactly."""
+        found = self.reader.find(uids.record(text) if ids.is_id(text) else text)
         if found or uids.parse(text) is not None:
             return found
-        return touching.find(self.reader, text).rows
+        return touching.find(self.reader, text).rows or self.reader.labelled(
+            text.strip(), ("record",), MOST_CANDIDATES
+        )
 
     @staticmethod
     def _fits(row: NodeRow, root: str | None, kinds: Collection[str] | None) -> bool:

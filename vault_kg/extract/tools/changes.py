@@ -107,7 +107,7 @@ def _answer(
     found = [
         change
         for change in files_between(root, base, head, updating.rules().extractor_for)
-        if (chosen is None or change.path in chosen) and _sees(caller, root, change.path)
+        if (chosen is None or change.path in chosen) and graph.sees_file(root, change.path)
     ]
     symbols = [
         ChangedSymbol(
@@ -128,11 +128,6 @@ def _answer(
             meta=graph.meta(truncated=truncated),
         )
     )  # fmt: skip
-
-
-def _sees(caller: Caller, root: roots.Root, path: str) -> bool:
-    partition = root.partition(path)
-    return partition is None or caller.sees(partition)
 
 
 def _file(change: FileChange) -> ChangedFile:

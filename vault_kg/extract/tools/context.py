@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections import defaultdict
+from collections.abc import Sequence
 from typing import Annotated, Literal, get_args
 
 from pydantic import Field
 
 from vault_kg.errors import UnsafePath
-from vault_kg.extract import roots
+from vault_kg.extract import roots, uids
 from vault_kg.extract.backends.protocol import GraphReader
 from vault_kg.extract.backends.values import Direction, NodeRow, Where
 from vault_kg.extract.edge_kinds import STRUCTURAL
@@ -19,10 +20,10 @@ from vault_kg.extract.tools.views import (
     AboutOne,
     Answer,
     Data,
+    EdgeKinds,
     EdgeView,
     Limit,
     Listed,
-    Names,
     NodeView,
     edge_views,
     node_view,
@@ -70,13 +71,18 @@ class ContextData(Data):
     total: int = Field(description="Edges at the node in all, of the kinds that are shown.")
     nearby: list[NodeView] = Field(description="With depth from 2 on: what a walk reached.")
     nearby_total: int
+    titles: dict[str, str] = Field(
+        default_factory=dict, description="Of the records among the ends of edges, by uid."
+    )
     content: str | None = None
 
 
 class References(AboutOne):
     """The node that is referred to."""
 
-    kinds: Names | None = Field(None, description="Only these kinds of edges; all but contains.")
+    kinds: EdgeKinds | None = Field(
+        None, description="Only these kinds of edges; all but contains."
+    )
     limit: Limit = 100
 
 
@@ -122,7 +128,7 @@ def graph_context(ws: Workspace, request: Context, caller: Caller) -> Answer[Con
     return Answer(
         data=ContextData(
             node=node_view(row), groups=groups, total=sum(group.total for group in groups),
-            nearby=nearby, nearby_total=reached,
+            nearby=nearby, nearby_total=reached, titles=_titles(graph.reader, groups),
             content=_content(graph, row) if request.include_content else None,
             meta=graph.about(request.uid, row, how, truncated=cut),
         )
@@ -178,6 +184,13 @@ def _groups(reader: GraphReader, row: NodeRow, request: Context, most: int) -> l
             views = [view.model_copy(update={"signals": []}) for view in views]
         groups.append(EdgeGroup(kind=kind, direction=direction, total=count, edges=views))
     return groups
+
+
+def _titles(reader: GraphReader, groups: Sequence[EdgeGroup]) -> dict[str, str]:
+    """Return the titles of the records that edges join, by uid: a uid of theirs says nothing."""
+    ends = {end for group in groups for edge in group.edges for end in (edge.source, edge.target)}
+    records = [row for uid in sorted(ends) if uids.is_record(uid) for row in reader.find(uid)]
+    return {row.node.uid: row.node.label for row in records}
 
 
 def _content(graph: Graph, row: NodeRow) -> str | None:

@@ -93,11 +93,11 @@ def graph_doctor(ws: Workspace, request: Doctor, caller: Caller) -> Answer[Docto
         raise ScopeDenied("graph_doctor with fix needs the scope 'write'", scope="write")
     graph = Graph(ws, caller)
     every = roots.of(ws.vault.root)
-    found = checkup.look(graph.backend, graph.reader, every, caller.sees)
+    found = checkup.look(graph.backend, graph.reader, every, graph.sees_file)
     fixed = request.fix and found.count > 0
     if fixed:
         _repair(ws, graph)
-        found = checkup.look(graph.backend, graph.reader, every, caller.sees)
+        found = checkup.look(graph.backend, graph.reader, every, graph.sees_file)
     issues = [
         Issue(category=c, informational=c in INFORMATIONAL, count=len(found.issues[c]),
               sample=found.issues[c][:SAMPLE])
@@ -168,7 +168,7 @@ def _repair(ws: Workspace, seen: Graph) -> None:
     graph, caller = seen.backend, seen.caller
     every = {root.name: root for root in roots.of(ws.vault.root)}
     with opening.lane(ws).hold():
-        found = checkup.look(graph, seen.reader, every.values(), caller.sees)
+        found = checkup.look(graph, seen.reader, every.values(), seen.sees_file)
         with graph.writing():
             graph.remove_edges(found.edges)
             graph.remove_nodes(found.nodes)

@@ -11,7 +11,16 @@ from vault_kg.extract.backends.values import Choice, Hop, NodeRow, Where
 from vault_kg.extract.edge_kinds import BEHAVIOURAL, EXECUTED, STRUCTURAL
 from vault_kg.extract.tools.asking import Graph, How, reads
 from vault_kg.extract.tools.context import EVERY_KIND
-from vault_kg.extract.tools.views import ROOT, Answer, Data, EdgeView, Names, NodeView, node_views
+from vault_kg.extract.tools.views import (
+    ROOT,
+    Answer,
+    Data,
+    EdgeKinds,
+    EdgeView,
+    NodeKinds,
+    NodeView,
+    node_views,
+)
 from vault_kg.extract.walks import walk
 from vault_kg.operations.base import Line
 from vault_kg.operations.caller import Caller
@@ -31,11 +40,13 @@ class Export(GraphRequest):
     format: Format = "json"
     root_uid: Line | None = Field(None, description="Only what is within ten steps from this.")
     root: Line | None = ROOT
-    edge_types: Names | None = Field(None, description="Only these kinds of edges; else by mode.")
+    edge_types: EdgeKinds | None = Field(
+        None, description="Only these kinds of edges; else by mode."
+    )
     max_nodes: Annotated[int, Field(ge=1, le=5_000)] = 500
     include_spine: bool = Field(False, description="Also what contains what.")
     mode: Mode = "auto"
-    exclude_kinds: Names | None = Field(None, description="Without these kinds of nodes.")
+    exclude_kinds: NodeKinds | None = Field(None, description="Without these kinds of nodes.")
 
 
 class ExportData(Data):
@@ -87,11 +98,13 @@ def _around(
 
 def _all(graph: Graph, request: Export, kinds: Collection[str]) -> tuple[list[NodeRow], int]:
     """Return the nodes that the edges join, those with the surest edges first."""
-    hops, _ = graph.reader.every_hop(Where(kinds), 20 * request.max_nodes)
+    hops, every = graph.reader.every_hop(Where(kinds), 20 * request.max_nodes)
     keys = dict.fromkeys(key for hop in hops for key in (hop.source, hop.target))
     rows = graph.reader.nodes(list(keys))
     wanted = [rows[key] for key in keys if key in rows and _fits(request, rows[key])]
-    _, total = graph.reader.select(Choice(stubs=True), 0)
+    total = len(wanted)
+    if every > len(hops):  # the nodes of the others are not known
+        _, total = graph.reader.select(Choice(stubs=True), 0)
     return wanted[: request.max_nodes], total
 
 

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from typing import Annotated
 
-from pydantic import Field
+from pydantic import AfterValidator, Field
 
 from vault_kg.extract.backends.rows import tokens_of
 from vault_kg.extract.backends.values import NodeRow, Where
 from vault_kg.extract.edge_kinds import STRUCTURAL
 from vault_kg.extract.model import EdgeKind
-from vault_kg.extract.tools.asking import Graph, reads
+from vault_kg.extract.tools.asking import Graph, is_short, reads
 from vault_kg.extract.tools.semantics import similarities
 from vault_kg.extract.tools.views import (
     KINDS,
@@ -18,7 +18,7 @@ from vault_kg.extract.tools.views import (
     Answer,
     Confidence,
     Listed,
-    Names,
+    NodeKinds,
     NodeView,
     Top,
     node_view,
@@ -42,12 +42,25 @@ POOL = 200
 
 NEIGHBOURS = 50
 
+SHORT = "nothing is named just {!r}; give two characters or more to find names that hold them"
+
+
+def _not_blank(text: str) -> str:
+    if not text.strip():
+        raise ValueError(
+            "is blank: give a name, words of it, a path like src/a.py, or a uid like "
+            "code:function:src/a.py::load"
+        )
+    return text
+
 
 class Resolve(GraphRequest):
     """What is called so?"""
 
-    q: Annotated[Line, Field(min_length=2)] = Field(description="A uid, path, path::name or words.")
-    kinds: Names | None = KINDS
+    q: Annotated[Line, AfterValidator(_not_blank)] = Field(
+        description="A uid, record id, path, path::name, title or words; one letter: a whole name."
+    )
+    kinds: NodeKinds | None = KINDS
     root: Line | None = ROOT
     top: Top = 10
 
@@ -68,7 +81,7 @@ class Query(GraphRequest):
     """Words, and how much is shown around what they find."""
 
     q: Line
-    kinds: Names | None = KINDS
+    kinds: NodeKinds | None = KINDS
     limit: Top = 10
     max_hops: Annotated[int, Field(ge=0, le=4)] = 2
     confidence_min: Confidence = 0.3
@@ -93,7 +106,7 @@ class Search(GraphRequest):
     """Words, in any order."""
 
     query: Line
-    kinds: Names | None = KINDS
+    kinds: NodeKinds | None = KINDS
     top_k: Top = 10
 
 
@@ -129,7 +142,8 @@ def graph_resolve(ws: Workspace, request: Resolve, caller: Caller) -> Answer[Res
         )
         for rank, row in enumerate(found.rows)
     ]
-    meta = graph.meta(None, found.how, truncated=found.total > len(shown))
+    hint = SHORT.format(request.q) if is_short(request.q) and not shown else None
+    meta = graph.meta(None, found.how, truncated=found.total > len(shown), hint=hint)
     return Answer(data=Resolved(results=shown, count=len(shown), total=found.total, meta=meta))
 
 

@@ -12,7 +12,7 @@ from vault_kg.extract.tools.views import (
     KINDS,
     Answer,
     Listed,
-    Names,
+    NodeKinds,
     NodeView,
     Top,
     node_views,
@@ -28,7 +28,7 @@ _CALLED_FROM_OUTSIDE = ("entry:", "contract:", "test", "exported", "override", "
 class Unreached(GraphRequest):
     """Of which kinds, and how many?"""
 
-    kinds: Names | None = KINDS
+    kinds: NodeKinds | None = KINDS
     top: Top = 50
 
 

@@ -104,7 +104,7 @@ def graph_path(ws: Workspace, request: Path, caller: Caller) -> Answer[PathData]
     """
     graph = Graph(ws, caller)
     source, how = graph.one(request.source_uid, request.root)
-    target, _ = graph.one(request.target_uid, request.root)
+    target, how_target = graph.one(request.target_uid, request.root)
     if source is None or target is None:
         missing = request.source_uid if source is None else request.target_uid
         return Answer(
@@ -114,6 +114,9 @@ def graph_path(ws: Workspace, request: Path, caller: Caller) -> Answer[PathData]
     search = _TwoSided(graph.reader, allow_stubs=request.allow_external_intermediates)
     way = search.between(source.key, target.key, request.max_hops)
     meta = graph.about(request.source_uid, source, how, truncated=search.cut)
+    if how_target != "direct":
+        guessed = f"{request.target_uid!r} was taken for {target.node.uid}"
+        meta.hint = f"{meta.hint}; {guessed}" if meta.hint else guessed
     if way is None:
         reason: Literal["unreachable", "exhausted_budget"] = (
             "exhausted_budget" if search.cut else "unreachable"

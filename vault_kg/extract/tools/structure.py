@@ -10,7 +10,15 @@ from vault_kg.extract import networks
 from vault_kg.extract.backends.rows import tokens_of
 from vault_kg.extract.edge_kinds import BEHAVIOURAL, EXECUTED
 from vault_kg.extract.tools.asking import Graph, reads
-from vault_kg.extract.tools.views import Answer, Listed, NodeView, Top, node_view, node_views
+from vault_kg.extract.tools.views import (
+    Answer,
+    Listed,
+    NodeView,
+    OneNodeKind,
+    Top,
+    node_view,
+    node_views,
+)
 from vault_kg.operations.base import Line
 from vault_kg.operations.caller import Caller
 from vault_kg.operations.graph.request import GraphModel, GraphRequest
@@ -49,7 +57,7 @@ class Centrality(GraphRequest):
 
     metric: Metric = "degree"
     top: Top = 20
-    kind: Line | None = Field(None, description="Only nodes of this kind.")
+    kind: OneNodeKind | None = Field(None, description="Only nodes of this kind.")
 
 
 class Ranking(GraphRequest):
@@ -57,7 +65,7 @@ class Ranking(GraphRequest):
 
     query: Line | None = Field(None, description="Words that the rank is personalised by.")
     top: Top = 20
-    kind: Line | None = Field(None, description="Only nodes of this kind.")
+    kind: OneNodeKind | None = Field(None, description="Only nodes of this kind.")
     damping: Annotated[float, Field(gt=0, lt=1, allow_inf_nan=False)] = 0.85
     iterations: Annotated[int, Field(ge=1, le=200)] = 30
 

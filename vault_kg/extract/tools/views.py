@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from typing import Annotated, Any, Generic, Literal, TypeVar
+from typing import Annotated, Any, Generic, Literal, TypeVar, get_args
 
-from pydantic import BeforeValidator, Field
+from pydantic import AfterValidator, BeforeValidator, Field
 
 from vault_kg.extract.backends.protocol import GraphReader
 from vault_kg.extract.backends.values import EdgeRow, NodeRow
+from vault_kg.extract.model import EdgeKind, NodeKind
 from vault_kg.operations.base import Line, read_list
 from vault_kg.operations.graph.request import GraphModel, GraphRequest
 
@@ -108,7 +109,23 @@ def _names(value: Any) -> Any:
     return read
 
 
+def _some_of(known: Iterable[str], what: str) -> AfterValidator:
+    """Return the check that names are among those of a vocabulary."""
+    every = sorted(known)
+
+    def check(value: list[str] | str) -> list[str] | str:
+        for name in [value] if isinstance(value, str) else value:
+            if name not in every:
+                raise ValueError(f"{name!r} is no kind of {what}; there are {', '.join(every)}")
+        return value
+
+    return AfterValidator(check)
+
+
 Names = Annotated[list[Line], BeforeValidator(_names)]
+NodeKinds = Annotated[Names, _some_of(get_args(NodeKind), "node")]
+EdgeKinds = Annotated[Names, _some_of(get_args(EdgeKind), "edge")]
+OneNodeKind = Annotated[Line, _some_of(get_args(NodeKind), "node")]
 Confidence = Annotated[float, Field(ge=0.0, le=1.0, allow_inf_nan=False)]
 Top = Annotated[int, Field(ge=1, le=500)]
 Limit = Annotated[int, Field(ge=1, le=10_000)]

@@ -15,13 +15,14 @@ from pathlib import Path
 from typing import Final
 
 from vault_kg.maintain.chores.settings import Settings
-from vault_kg.state.chores import Dispatch
+from vault_kg.state.chores import RUNNING, Dispatch
 
 GAUGE_MINUTES: Final = 90
 CHORE_FIVE_HOURS, CHORE_SEVEN_DAYS = 55.0, 80.0
 PASS_FIVE_HOURS, PASS_SEVEN_DAYS = 40.0, 70.0
 """Percent of an allowance from which on a chore or a pass waits."""
 
+OFF: Final = "chores and passes are off; set chores = true in the table [maintenance] of vault.toml"
 MAX_PACE: Final = 1.0
 WEEK: Final = timedelta(days=7)
 
@@ -67,14 +68,18 @@ def pace(gauge: Gauge, now: datetime) -> float:
     return gauge.seven_day_pct / (100.0 * elapsed)
 
 
+def under_way(seen: Situation) -> str | None:
+    """Return why nothing may be dispatched beside what runs, whoever asks."""
+    running = next((d for d in seen.history if d.state == RUNNING), None)
+    return None if running is None else f"one is running since {running.at}"
+
+
 def against_chore(seen: Situation, partition: str, debt: float) -> str | None:
     """Return why no chore may be dispatched for a level now."""
+    refused = _against_any(seen)
+    if refused is not None:
+        return refused
     rules = seen.settings
-    if not rules.chores:
-        return "chores are off; set chores = true in the table [maintenance] of vault.toml"
-    running = next((d for d in seen.history if d.state == "running"), None)
-    if running is not None:
-        return f"one is running since {running.at}"
     chores = [d for d in seen.history if d.kind != "pass"]
     if chores and _since(seen, chores[0]) < timedelta(minutes=rules.minutes_between):
         return f"the last one was less than {rules.minutes_between:g} minutes ago"
@@ -101,6 +106,9 @@ def against_pass(
         nodes: pages in view.
         days_active: of the last seven.
     """
+    refused = _against_any(seen)
+    if refused is not None:
+        return refused
     rules = seen.settings
     if days_untended is not None and days_untended < rules.pass_days:
         return f"the last pass of {partition} was {int(days_untended)} days ago; due at {rules.pass_days:g}"
@@ -117,6 +125,13 @@ def against_pass(
             f"the week's allowance is spent at a pace of {pace(seen.gauge, seen.now):.2f}, above 1"
         )
     return refused
+
+
+def _against_any(seen: Situation) -> str | None:
+    """Return why neither a chore nor a pass may be dispatched now."""
+    if not seen.settings.chores:
+        return OFF
+    return under_way(seen)
 
 
 def _against_quota(seen: Situation, five_hours: float, seven_days: float) -> str | None:

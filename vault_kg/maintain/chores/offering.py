@@ -9,6 +9,7 @@ from datetime import timedelta
 from typing import Final
 
 from vault_kg.errors import VaultError
+from vault_kg.index import tiered
 from vault_kg.maintain import moments, notes, survey
 from vault_kg.maintain.chores.choosing import REMEMBERED, Circumstances
 from vault_kg.maintain.chores.kinds import KINDS, Kind, Target
@@ -16,7 +17,8 @@ from vault_kg.maintain.survey import Factor, Survey
 from vault_kg.operations import targets
 from vault_kg.operations.workspace import Workspace
 from vault_kg.records.frontmatter import FrontMatterError, parse
-from vault_kg.state import chores, progress, seen, usage
+from vault_kg.state import chores, kg_sessions, progress, usage
+from vault_kg.state.tiers import ACTIVE
 
 REWRITE_DAYS: Final = timedelta(days=30)
 IN_USE: Final = timedelta(hours=24)
@@ -57,12 +59,12 @@ def circumstances(ws: Workspace, partition: str) -> Circumstances:
     last = own[:REMEMBERED]
     stamps = progress.trail(db, partition, survey.STAMP_TASK)[-REMEMBERED:]
     known = {one for dispatch in last for one in dispatch.targets}
-    everybody = {node.id for node in survey.survey(ws, partition).active}
+    everybody = set(tiered.slugs_in(db, partition, ACTIVE))
     return Circumstances(
         last_kinds=[kind for d in last for kind in KINDS if kind == d.kind],
         last_targets=known,
         declined=[line for stamp in stamps for line in _lines(stamp.state.get("declined"))],
-        held=seen.holders(db, everybody, moments.before(ws, IN_USE)),
+        held=kg_sessions.holders(db, everybody, moments.before(ws, IN_USE)),
         rewrites=usage.rewrites_since(db, moments.before(ws, REWRITE_DAYS)),
     )
 
@@ -77,11 +79,8 @@ def _clusters(ws: Workspace, found: Survey) -> list[list[Target]]:
 
 def _changelogs(ws: Workspace, found: Survey) -> Iterator[Target]:
     """Yield the pages whose notes tell of their own history, the most revised first."""
-    revised = sorted(
-        (node for node in found.active if node.revision >= LEAST_REVISIONS),
-        key=lambda node: (-node.revision, node.name),
-    )
-    for node in revised[:LOOKED_AT]:
+    db, partition = ws.database, found.partition
+    for node in tiered.revised(db, partition, ACTIVE, LEAST_REVISIONS, LOOKED_AT):
         said = _notes_at(ws, node.path)
         telling = sum(_HISTORY.search(note) is not None for note in said)
         if telling:

@@ -44,6 +44,7 @@ def of_chore(
     cwd: str | None,
     anchors: Sequence[Anchor] = (),
     lessons: Sequence[str] = (),
+    unresolved: int = 0,
 ) -> str:
     """Return the prompt of a chore.
 
@@ -53,6 +54,7 @@ def of_chore(
         cwd: the root of the project, where there is one.
         anchors: what became of the touches, for a chore of that kind.
         lessons: what earlier chores learned.
+        unresolved: how many more touches lead nowhere of which nothing is said.
     """
     names = [target.name for target in chore.targets]
     where = f'cwd="{cwd}", ' if cwd else 'cwd="/", '
@@ -66,7 +68,7 @@ def of_chore(
             "",
             "Targets:",
             *(f"- {target.name}: {target.what}" for target in chore.targets),
-            *_told(anchors),
+            *_told(anchors, unresolved),
             *_lessons(lessons),
             "",
             "Steps:",
@@ -101,13 +103,15 @@ def of_pass(level: str, cwd: str | None, partition: str) -> str:
     )
 
 
-def _told(anchors: Sequence[Anchor]) -> list[str]:
+def _told(anchors: Sequence[Anchor], unresolved: int) -> list[str]:
     if not anchors:
         return []
     lines = ["", "Where the files went:"]
     for anchor in anchors:
         to = f" -> {anchor.replacement}" if anchor.replacement else ""
         lines.append(f"- {anchor.touch}: {anchor.verdict}{to} ({anchor.why})")
+    if unresolved:
+        lines.append(f"- {unresolved} more lead nowhere: keep them as they are, for another chore")
     return lines
 
 

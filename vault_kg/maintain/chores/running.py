@@ -6,7 +6,9 @@ import os
 import shlex
 import signal
 import subprocess
-from collections.abc import Sequence
+import tempfile
+import time
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final, Literal
 
@@ -16,6 +18,10 @@ GRACE_SECONDS: Final = 5.0
 """Between asking the process group to end and ending it."""
 
 MAX_SAID: Final = 2_000
+LOOK_SECONDS: Final = 0.1
+
+
+INTERRUPTED: Final = "it was interrupted"
 
 
 @dataclass(frozen=True)
@@ -44,7 +50,15 @@ def command_of(text: str) -> list[str]:
     return words
 
 
-def run(command: Sequence[str], prompt: str, seconds: float, cwd: str | None = None) -> Ended:
+def run(
+    command: Sequence[str],
+    prompt: str,
+    seconds: float,
+    cwd: str | None = None,
+    *,
+    environment: Mapping[str, str] | None = None,
+    stopped: Callable[[], bool] = lambda: False,
+) -> Ended:
     """Run a command with a prompt as its standard input.
 
     Args:
@@ -52,26 +66,50 @@ def run(command: Sequence[str], prompt: str, seconds: float, cwd: str | None = N
         prompt: what it is told.
         seconds: after which its whole process group is ended.
         cwd: where it runs.
+        environment: what is set for it besides this process's own environment.
+        stopped: asked all the time; once it says so, the group is ended too.
     """
+    if stopped():
+        return Ended("failed", INTERRUPTED, "")
     try:
-        process = subprocess.Popen(
-            command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, cwd=cwd,
-            start_new_session=os.name == "posix", text=True, encoding="utf-8", errors="replace",
-        )  # fmt: skip
+        with tempfile.TemporaryFile() as told:  # a pipe would wait for a slow reader
+            told.write(prompt.encode("utf-8", "replace"))
+            told.seek(0)
+            process = subprocess.Popen(
+                command, stdin=told, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, cwd=cwd,
+                start_new_session=os.name == "posix", text=True, encoding="utf-8",
+                errors="replace", env={**os.environ, **(environment or {})},
+            )  # fmt: skip
     except OSError as error:
         return Ended("failed", f"{command[0]} cannot be started: {error.strerror}", "")
     try:
-        said, _ = process.communicate(prompt, timeout=seconds)
-    except subprocess.TimeoutExpired:
-        said = _end(process)
-        return Ended("timed_out", f"ended after {seconds:g} s", said[-MAX_SAID:])
+        said = _heard(process, time.monotonic() + seconds, stopped)
     except BaseException:
         _end(process)
         raise
+    if said is None:
+        was_stopped = stopped()
+        last = _end(process)[-MAX_SAID:]
+        if was_stopped:
+            return Ended("failed", INTERRUPTED, last)
+        return Ended("timed_out", f"ended after {seconds:g} s", last)
     _signal(process, signal.SIGTERM)  # whatever it started and left
     if process.returncode == 0:
         return Ended("done", "", said[-MAX_SAID:])
     return Ended("failed", f"it ended with status {process.returncode}", said[-MAX_SAID:])
+
+
+def _heard(
+    process: subprocess.Popen[str], deadline: float, stopped: Callable[[], bool]
+) -> str | None:
+    """Return all that a process said, or None where its time was up or it was stopped."""
+    while not stopped() and time.monotonic() < deadline:
+        try:
+            said, _ = process.communicate(timeout=LOOK_SECONDS)
+        except subprocess.TimeoutExpired:
+            continue
+        return said
+    return None
 
 
 def _end(process: subprocess.Popen[str]) -> str:

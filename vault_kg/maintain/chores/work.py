@@ -6,6 +6,7 @@ from vault_kg.errors import InvalidArgument
 from vault_kg.index import nodes
 from vault_kg.maintain import debt, levels, sessions, survey
 from vault_kg.maintain.chores import anchors, gates, offering, prompts
+from vault_kg.maintain.chores.anchors import Anchor
 from vault_kg.maintain.chores.choosing import choose
 from vault_kg.maintain.chores.gates import Situation
 from vault_kg.maintain.chores.kinds import Chore, PassedOver
@@ -13,10 +14,13 @@ from vault_kg.maintain.chores.settings import settings
 from vault_kg.maintain.survey import Survey
 from vault_kg.operations.caller import Caller
 from vault_kg.operations.workspace import Workspace
-from vault_kg.state import chores, seen, tiers
+from vault_kg.state import chores, kg_sessions, tiers
 
 KEPT = 400
 """So many last dispatches are looked at."""
+
+MOST_ANCHORS = 20
+"""Of so many touches a chore says where they went; the rest is for another one."""
 
 
 def by_debt(ws: Workspace, caller: Caller, partition: str | None) -> list[Survey]:
@@ -35,9 +39,8 @@ def by_debt(ws: Workspace, caller: Caller, partition: str | None) -> list[Survey
         )
     surveys = []
     for one in wanted:
-        active = nodes.in_tier(ws.database, one, tiers.ACTIVE)
-        survey.check_touches(ws, one, active)
-        surveys.append(survey.survey(ws, one, active))
+        survey.check_touches(ws, one)
+        surveys.append(survey.survey(ws, one))
     return sorted(surveys, key=lambda found: (-debt.score(found.counts), found.partition))
 
 
@@ -56,16 +59,19 @@ def situation(ws: Workspace) -> Situation:
 
 def prompt_for(ws: Workspace, caller: Caller, found: Survey, chore: Chore | None) -> str:
     """Return the prompt of a chore, or of a full pass of a level."""
-    cwd = seen.root_of(ws.database, found.partition)
+    cwd = kg_sessions.root_of(ws.database, found.partition)
     level = levels.level_of(found.partition)
     if chore is None:
         return prompts.of_pass(level, cwd, found.partition)
-    told = []
+    told: list[Anchor] = []
+    left = 0
     if chore.kind == "anchor":
         chosen = {target.record for target in chore.targets}
         dangling = tiers.dangling(ws.database, found.partition)
-        told = [anchors.resolve(touch, cwd) for one, touch in dangling if one in chosen]
-    return prompts.of_chore(chore, level, cwd, told, _lessons(ws, caller))
+        lost = [touch for one, touch in dangling if one in chosen]
+        told = anchors.resolve(lost[:MOST_ANCHORS], cwd, caller.cancelled)
+        left = len(lost) - len(told)
+    return prompts.of_chore(chore, level, cwd, told, _lessons(ws, caller), left)
 
 
 def _lessons(ws: Workspace, caller: Caller) -> list[str]:

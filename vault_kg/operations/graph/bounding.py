@@ -14,8 +14,8 @@ from typing import Any
 
 from vault_kg.errors import UnsafePath
 from vault_kg.index import catalog, episodes, graph_rows
+from vault_kg.operations import steps
 from vault_kg.operations.caller import Caller
-from vault_kg.operations.graph import writing
 from vault_kg.operations.graph.deletion import removals
 from vault_kg.operations.workspace import Workspace
 from vault_kg.records.frontmatter import FrontMatterError, edit, parse
@@ -63,7 +63,7 @@ def bound(ws: Workspace, caller: Caller, group: str, to_seq: int) -> Bounded:
     going -= set(kept)
     for number, record_id in enumerate(sorted(going | rolled)):
         if number % _STEP == 0:
-            writing.step(caller, number, len(going | rolled), "records")
+            steps.step(caller, number, len(going | rolled), "records")
         if record_id in going:
             _leave_out(ws, now[record_id], told)
         else:

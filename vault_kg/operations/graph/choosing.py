@@ -83,8 +83,8 @@ def _canonical(ws: Workspace, caller: Caller, wanted: Wanted) -> Row:
         if row.lifecycle != "active":
             into = finding.final(ws, row.id)
             raise LifecycleRefused(
-                f"{row.id} is {row.lifecycle}"
-                + (f"; merge into {into} instead" if row.lifecycle == "merged" and into else ""),
+                f"{row.id} is {row.lifecycle} and takes nothing in; merge into "
+                + (f"{into} instead" if row.lifecycle == "merged" and into else "an active one"),
                 uuid=row.id,
                 lifecycle=row.lifecycle,
             )
@@ -98,7 +98,10 @@ def _canonical(ws: Workspace, caller: Caller, wanted: Wanted) -> Row:
     found = rows[0] if rows else finding.one_entity(ws, wanted.group, name, wanted.kind)
     if found is None:
         raise NotFound(
-            f"the group {wanted.group!r} has no entity {name!r}", name=name, group_id=wanted.group
+            f"the group {wanted.group!r} has no entity {name!r}; knowledge_find_entities looks for "
+            "others",
+            name=name,
+            group_id=wanted.group,
         )
     return found
 

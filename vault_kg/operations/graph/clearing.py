@@ -16,9 +16,10 @@ from vault_kg.errors import InvalidArgument
 from vault_kg.index import episodes, graph_rows
 from vault_kg.index.graph_rows import GraphRow, Narrow
 from vault_kg.index.listing import Filter
+from vault_kg.operations import steps, withdrawing
 from vault_kg.operations.base import Reason
 from vault_kg.operations.caller import Caller
-from vault_kg.operations.graph import finding, pointing, withdrawing, writing
+from vault_kg.operations.graph import finding, pointing, writing
 from vault_kg.operations.graph.deletion import DRY_RUN, REASON, removals
 from vault_kg.operations.graph.request import GraphModel, GraphWrite, SomeGroups, Written
 from vault_kg.operations.registry import operation
@@ -170,7 +171,7 @@ def _clear_one(
     rows = _fresh(ws, Narrow(everything))
     for number, each in enumerate(rows):
         if number % _STEP == 0:
-            writing.step(caller, number, len(rows), f"clearing {group}")
+            steps.step(caller, number, len(rows), f"clearing {group}")
         parts.changes += _removal(ws, each)
     sources = episodes.every(ws.database, episodes.Wanted(groups=[group]))
     for source in sources:

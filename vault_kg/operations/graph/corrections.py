@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -10,18 +10,17 @@ from pydantic import Field
 
 from vault_kg.errors import InvalidArgument, LifecycleRefused, NotFound, VaultError
 from vault_kg.index.catalog import by_id
-from vault_kg.operations import drafts, targets
+from vault_kg.operations import drafts, sight, steps, targets, withdrawing
 from vault_kg.operations.caller import Caller
 from vault_kg.operations.graph import (
     choosing,
     corrections_file,
     curation,
     finding,
-    withdrawing,
     writing,
 )
 from vault_kg.operations.graph.choosing import Wanted
-from vault_kg.operations.graph.corrections_file import PATH, Correction, Corrections
+from vault_kg.operations.graph.corrections_file import PATH, Correction, Corrections, Issue
 from vault_kg.operations.graph.request import GraphModel, GraphRequest, GraphWrite
 from vault_kg.operations.registry import operation
 from vault_kg.operations.workspace import Workspace
@@ -104,10 +103,13 @@ def knowledge_validate_corrections(
     caller: Caller,
 ) -> Validated:
     """Say whether corrections.yaml can be applied: its form, ids, and that what it names exists."""
-    found = _of_caller(corrections_file.read(ws), caller)
+    found = corrections_file.read(ws)
     entries = _seen(ws, found, caller)
     open_ones = [each for each in entries if not _is_applied(ws, each)]
-    issues = [CorrectionIssue(id=i.id, line=i.line, message=i.message) for i in found.issues]
+    issues = [
+        CorrectionIssue(id=i.id, line=i.line, message=i.message)
+        for i in _told(found, entries, caller)
+    ]
     for each in open_ones:
         try:
             _look(ws, caller, each)
@@ -134,15 +136,16 @@ def knowledge_apply_corrections(
     same_as is a merge, retract a withdrawal. An entry that fails stops no other. Applied entries
     are marked in the file in the same journal entry.
     """
-    found = _of_caller(corrections_file.read(ws), caller)
+    found = corrections_file.read(ws)
+    seen = _seen(ws, found, caller)
     errors = [
         CorrectionError(id=i.id or f"line {i.line}", code="invalid_argument", message=i.message)
-        for i in found.issues
+        for i in _told(found, seen, caller)
     ]
     broken, details, skipped = {i.id for i in found.issues}, list[Action](), 0
-    entries = [each for each in _seen(ws, found, caller) if each.id not in broken]
+    entries = [each for each in seen if each.id not in broken]
     for number, each in enumerate(entries):
-        writing.step(caller, number, len(entries), each.id)
+        steps.step(caller, number, len(entries), each.id, _stands(details, request.dry_run))
         if _is_applied(ws, each):
             skipped += 1
             continue
@@ -155,6 +158,14 @@ def knowledge_apply_corrections(
         errors=errors, details=details,
         message=f"there is no {PATH}" if found.content is None else None,
     )  # fmt: skip
+
+
+def _stands(done: Sequence[Action], dry_run: bool) -> str:
+    """Say what is written already, for a caller who takes the rest back."""
+    if dry_run or not done:
+        return steps.NOTHING_CHANGED
+    applied = ", ".join(each.id for each in done)
+    return f"{applied} of {PATH} is applied and marked there; apply the file again for the rest"
 
 
 def _apply(ws: Workspace, caller: Caller, each: Correction, dry_run: bool) -> Action:
@@ -214,12 +225,19 @@ def _edge(ws: Workspace, caller: Caller, each: Correction) -> str:
     uuid = str(each.edge_uuid)
     found = by_id(ws.database, uuid)
     head = revisions.head(ws.database, uuid)
-    if not found or head is None or not caller.sees(head.partition):
-        raise NotFound(f"there is no edge {uuid}", uuid=uuid)
+    if not found or head is None or sight.is_hidden(ws, caller, uuid):
+        raise NotFound(
+            f"there is no edge {uuid}; knowledge_list_relationships lists them", uuid=uuid
+        )
     if found[0].kind != "relationship":
-        raise InvalidArgument(f"{uuid} is a {found[0].kind}, not an edge", uuid=uuid)
+        raise InvalidArgument(
+            f"{uuid} is a {found[0].kind}, not an edge; withdraw it with knowledge_withdraw",
+            uuid=uuid,
+        )
     if found[0].lifecycle != "active":
-        raise LifecycleRefused(f"{uuid} is {found[0].lifecycle} already", uuid=uuid)
+        raise LifecycleRefused(
+            f"{uuid} is {found[0].lifecycle} already; take the entry out of {PATH}", uuid=uuid
+        )
     return uuid
 
 
@@ -237,11 +255,14 @@ def _is_applied(ws: Workspace, each: Correction) -> bool:
     return entry is not None and entry.state in (rows.PUBLISHED, rows.RESOLVED)
 
 
-def _of_caller(found: Corrections, caller: Caller) -> Corrections:
-    """Return the file without issues of entries whose group the caller may not see."""
-    if caller.partitions is None:
-        return found
-    return replace(found, issues=tuple(issue for issue in found.issues if issue.id is None))
+def _told(found: Corrections, seen: Sequence[Correction], caller: Caller) -> list[Issue]:
+    """Return the issues of the file's shape that a caller is told.
+
+    They keep entries from being applied whoever asks, but an entry that cannot be read may be of a
+    group that the caller does not see.
+    """
+    ids = {each.id for each in seen}
+    return [i for i in found.issues if caller.partitions is None or i.id is None or i.id in ids]
 
 
 def _seen(ws: Workspace, found: Corrections, caller: Caller) -> list[Correction]:
@@ -252,8 +273,8 @@ def _seen(ws: Workspace, found: Corrections, caller: Caller) -> list[Correction]
             return True
         if each.type == "same_as":
             return caller.sees(each.group)
-        head = revisions.head(ws.database, str(each.edge_uuid))
-        return head is not None and caller.sees(head.partition)
+        known = revisions.head(ws.database, str(each.edge_uuid)) is not None
+        return known and not sight.is_hidden(ws, caller, each.edge_uuid)
 
     return [each for each in found.entries if sees(each)]
 

@@ -112,7 +112,10 @@ def knowledge_delete_episode(
         wanted = Wanted(caller.partitions, ids=[request.episode_uuid])
         found = episodes.every(ws.database, wanted)
         if not found:
-            raise NotFound(f"there is no episode {request.episode_uuid}", uuid=request.episode_uuid)
+            raise NotFound(
+                f"there is no episode {request.episode_uuid}; knowledge_get_episodes lists them",
+                uuid=request.episode_uuid,
+            )
         return found
 
     status = "would be deleted" if request.dry_run else "deleted"

@@ -10,7 +10,7 @@ from pydantic import Field
 from vault_kg.index import episodes, graph_rows
 from vault_kg.index.graph_rows import Narrow
 from vault_kg.index.listing import Filter
-from vault_kg.operations import paging, targets
+from vault_kg.operations import paging, searching, targets
 from vault_kg.operations.base import Cursor, Line
 from vault_kg.operations.caller import Caller
 from vault_kg.operations.graph import finding, hybrid
@@ -165,7 +165,7 @@ def knowledge_find_entities(ws: Workspace, request: FindEntities, caller: Caller
     nodes = entity_rows(ws, caller, [found[s.row.key] for s in ranking.hits], request.fields)
     similar = ranking.similarities(leads.values())
     for node, shown in zip(nodes, ranking.hits, strict=True):
-        near = hybrid.rounded(similar.get(leads.get(shown.row.key, -1)))
+        near = searching.rounded(similar.get(leads.get(shown.row.key, -1)))
         summary = near if found[shown.row.key].row.summary else None
         node["search"] = hybrid.evidence(shown) | {
             "name_similarity": near, "summary_similarity": summary,

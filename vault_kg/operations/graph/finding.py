@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable
+from typing import Any, Literal
 
-from vault_kg.errors import Ambiguous, InvalidArgument, NotFound
+from vault_kg.errors import Ambiguous, NotFound
 from vault_kg.index import catalog, graph_rows, successors
 from vault_kg.index.catalog import Row
+from vault_kg.operations import checks
 from vault_kg.operations.caller import Caller
 from vault_kg.operations.workspace import Workspace
 from vault_kg.records import names
@@ -15,17 +17,13 @@ from vault_kg.records.ontology_types import ROOT_TYPE
 from vault_kg.state import merges, revisions
 from vault_kg.store import paths
 
+Binding = Literal["bound", "unbound", "ambiguous"]
+"""Whether a pointer leads to one page."""
+
 
 def group_to_write(caller: Caller, name: str) -> str:
-    """Return a group that the caller may write to; it need not exist yet.
-
-    Raises:
-        InvalidArgument: it is no name for a group, or none for this caller.
-    """
-    paths.check_partition(name)
-    if not caller.sees(name):
-        raise InvalidArgument(f"there is no group {name!r} for this caller", group_id=name)
-    return name
+    """Return a group that the caller may write to; see `checks.partition_to_write`."""
+    return checks.partition_to_write(name, caller, "group")
 
 
 def groups_to_read(caller: Caller, given: Collection[str] | None) -> frozenset[str] | None:
@@ -129,7 +127,10 @@ def entity(ws: Workspace, caller: Caller, entity_uuid: str, group: str | None = 
     known = head is not None and head.kind == "page" and caller.sees(head.partition)
     if not known or not rows or (group is not None and rows[0].partition != group):
         where = f" in the group {group!r}" if group is not None else ""
-        raise NotFound(f"there is no entity {entity_uuid}{where}", uuid=entity_uuid)
+        raise NotFound(
+            f"there is no entity {entity_uuid}{where}; knowledge_resolve_entity finds one by name",
+            uuid=entity_uuid,
+        )
     return rows[0]
 
 
@@ -140,7 +141,22 @@ def all_ids(ws: Workspace, page_id: str) -> list[str]:
 
 def final(ws: Workspace, page_id: str) -> str | None:
     """Return the page that an id means, merges followed; None for a broken chain."""
-    return merges.resolve(merges.targets(ws.database), page_id)
+    way = merges.way(ws.database, page_id)
+    return way[-1] if way else None
+
+
+def pointed_at(ws: Workspace, page_id: str | None, stated: Any) -> tuple[str | None, Binding]:
+    """Return the current page that a pointer leads to, or None, and the state of its binding.
+
+    Args:
+        ws: the opened vault.
+        page_id: the page that it was bound to.
+        stated: the state of its binding in front matter.
+    """
+    page = final(ws, page_id or "")
+    if any(row.current(ws.now()) for row in catalog.by_id(ws.database, page or "")):
+        return page, "bound"
+    return None, "ambiguous" if stated == "ambiguous" else "unbound"
 
 
 def _named(

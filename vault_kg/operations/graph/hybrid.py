@@ -28,7 +28,7 @@ from vault_kg.records import names
 
 if TYPE_CHECKING:
     from vault_kg.index.nearest import Compared
-    from vault_kg.index.search import Shown
+    from vault_kg.index.shown import Shown
 
 Query = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=100_000)]
 Results = Annotated[int, Field(ge=1, le=1_000)]
@@ -116,18 +116,5 @@ def ranked(
 
 
 def evidence(shown: Shown) -> dict[str, Any]:
-    """Return why a hit is one: fused score, words, and similarity of its best passage."""
-    hit = shown.hit
-    return {
-        "rrf_score": round(hit.score, 6),
-        "text_match": hit.bm25 is not None,
-        "bm25_score": rounded(hit.bm25),
-        "similarity": rounded(hit.similarity),
-        "matched_terms": list(shown.matched),
-        "exact_name": hit.named,
-    }
-
-
-def rounded(score: float | None) -> float | None:
-    """Return a score with six digits, or None."""
-    return None if score is None else round(score, 6)
+    """Return why a hit is one, as search says it."""
+    return searching.evidence_of(shown).model_dump(by_alias=True)

@@ -6,13 +6,14 @@ from typing import Any
 
 from pydantic import Field
 
-from vault_kg.errors import Cancelled, Unavailable
+from vault_kg.errors import Unavailable
 from vault_kg.index import graph_rows, schema
 from vault_kg.index.graph_rows import Narrow
 from vault_kg.index.listing import Filter
+from vault_kg.operations import steps
 from vault_kg.operations.base import Line, Partition
 from vault_kg.operations.caller import Caller
-from vault_kg.operations.graph import finding, writing
+from vault_kg.operations.graph import finding
 from vault_kg.operations.graph.request import GraphModel, GraphRequest
 from vault_kg.operations.registry import operation
 from vault_kg.operations.workspace import Job, Workspace
@@ -101,7 +102,7 @@ class JobStatus(GraphModel):
     result: dict[str, Any] | None = None
 
 
-@operation("admin", Built, toolset="graph")
+@operation("admin", Built, toolset="graph", on_reading=True)
 def knowledge_build_indices(
     ws: Workspace,
     request: BuildIndices,
@@ -125,9 +126,12 @@ def knowledge_prepare_checkpoint(
     Reports progress; taken back by the caller, it leaves the rest waiting.
     """
     before, _ = rows.queue_state(ws.database)
-    ws.outbox.drain(tell=lambda done, total, what: writing.step(caller, done, total, what))
+    left_waiting = "what is not committed yet waits"
+    ws.outbox.drain(
+        tell=lambda done, total, what: steps.step(caller, done, total, what, left_waiting)
+    )
     if caller.cancelled():
-        raise Cancelled("it was taken back by the caller; what is not committed yet waits")
+        raise steps.cancelled(left_waiting)
     left, reason = rows.queue_state(ws.database)
     ws.database.checkpoint()
     return Checkpointed(
@@ -135,7 +139,7 @@ def knowledge_prepare_checkpoint(
     )
 
 
-@operation("admin", Stripped, toolset="graph")
+@operation("admin", Stripped, toolset="graph", on_reading=True)
 def knowledge_strip_wal_embeddings(
     ws: Workspace,
     request: StripEmbeddings,
@@ -150,7 +154,7 @@ def knowledge_strip_wal_embeddings(
     )
 
 
-@operation("admin", Embedded, toolset="graph", asks_model=True)
+@operation("admin", Embedded, toolset="graph", asks_model=True, on_reading=True)
 def knowledge_backfill_summary_embeddings(
     ws: Workspace, request: BackfillEmbeddings, caller: Caller
 ) -> Embedded:
@@ -187,8 +191,13 @@ def knowledge_rebuild_status(
     return JobStatus(status="not_found")
 
 
-def rebuild(ws: Workspace, caller: Caller) -> int:
+def rebuild(ws: Workspace, caller: Caller, stands: str = steps.NOTHING_CHANGED) -> int:
     """Derive the index anew in one transaction; returns how many files were looked at.
+
+    Args:
+        ws: the opened vault.
+        caller: who waits for it.
+        stands: what is to be said of the vault where the caller takes it back.
 
     Raises:
         Cancelled: the caller took it back; the index is as it was.
@@ -196,7 +205,7 @@ def rebuild(ws: Workspace, caller: Caller) -> int:
 
     def tell(done: int, total: int) -> None:
         ws.job = Job("rebuilding", done, total)
-        writing.step(caller, done, total, "indexing")
+        steps.step(caller, done, total, "indexing", stands)
 
     try:
         with ws.lane.hold(), ws.database.write():

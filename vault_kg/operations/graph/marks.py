@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
-import contextlib
-import json
-from dataclasses import asdict, dataclass
-from typing import Annotated, Any
-from urllib.parse import quote, unquote
+from typing import Annotated
 
 from pydantic import Field, StringConstraints
 
-from vault_kg.errors import InvalidArgument, NotFound, VaultError
+from vault_kg.errors import InvalidArgument, NotFound
 from vault_kg.operations import paging
 from vault_kg.operations.base import Cursor
 from vault_kg.operations.caller import Caller
@@ -27,11 +23,9 @@ from vault_kg.operations.graph.request import (
 from vault_kg.operations.registry import operation
 from vault_kg.operations.workspace import Workspace
 from vault_kg.state import journal as rows
-from vault_kg.state import settings
+from vault_kg.store import marks
+from vault_kg.store.marks import Mark
 from vault_kg.store.paths import DEFAULT_PARTITION
-
-REFS = "refs/vault-kg/marks/"
-_SETTING = "mark:"
 
 MarkName = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9_-]{1,200}$")]
 
@@ -67,7 +61,9 @@ class Marked(GraphModel):
     group_id: str
     seq: int | None = Field(None, description="Null where the group is empty.")
     generation: str
-    commit: str | None = Field(None, description="Null until Git has the entry.")
+    commit: str | None = Field(
+        None, description="What the reference is to; null until Git has the entry."
+    )
 
 
 class MarkView(GraphModel):
@@ -98,16 +94,6 @@ class Unmarked(GraphModel):
     group_id: str
 
 
-@dataclass(frozen=True)
-class Mark:
-    """A named position: the newest entry of a group, and the commit that has it."""
-
-    seq: int | None
-    commit: str | None
-    at: str | None = None
-    actor: str | None = None
-
-
 @operation("admin", Marked, toolset="graph")
 def knowledge_wal_mark_create(ws: Workspace, request: CreateMark, caller: Caller) -> Marked:
     """Name the position where a group's journal is now: a Git reference under refs/vault-kg/marks/.
@@ -124,15 +110,11 @@ def knowledge_wal_mark_create(ws: Workspace, request: CreateMark, caller: Caller
                 name=request.name,
             )
         seq = rows.positions(ws.database, group)[0] or None
-        entry = rows.get(ws.database, seq) if seq else None
-        commit = entry.commit_id if entry else None
-        mark = Mark(seq, commit, ws.now(), caller.actor)
-        settings.put(ws.database, _key(group, request.name), json.dumps(asdict(mark)))
-        if commit is not None:
-            _refer(ws, _ref(group, request.name), commit)
+        mark = Mark(seq, at=ws.now(), actor=caller.actor)
+        mark = marks.put(ws.database, ws.history, group, request.name, mark)
     return Marked(
         success=True, name=request.name, group_id=group, seq=seq, generation=ws.vault.id,
-        commit=commit,
+        commit=mark.commit,
     )  # fmt: skip
 
 
@@ -140,8 +122,8 @@ def knowledge_wal_mark_create(ws: Workspace, request: CreateMark, caller: Caller
 def knowledge_wal_mark_list(ws: Workspace, request: ListMarks, caller: Caller) -> Marks:
     """List the marks of a group, and whether their positions can still be read."""
     group = request.group_id
-    marks = every(ws, group) if caller.sees(group) else {}
-    names = sorted(n for n in marks if n.startswith(request.name_prefix or ""))
+    found = every(ws, group) if caller.sees(group) else {}
+    names = sorted(n for n in found if n.startswith(request.name_prefix or ""))
     after = paging.decode(request, request.cursor)
     rest = [name for name in names if after is None or name > str(after[0])]
     shown = rest[: request.num_results]
@@ -152,7 +134,7 @@ def knowledge_wal_mark_list(ws: Workspace, request: ListMarks, caller: Caller) -
             reachable=mark.seq is None or (last is not None and mark.seq <= last),
             generation=ws.vault.id, commit=mark.commit, created_at=mark.at,
         )
-        for name, mark in ((name, marks[name]) for name in shown)
+        for name, mark in ((name, found[name]) for name in shown)
     ]  # fmt: skip
     return Marks(
         group_id=group, checkpoints=views, count=len(views), total=len(names),
@@ -172,48 +154,10 @@ def knowledge_wal_mark_delete(ws: Workspace, request: DeleteMark, caller: Caller
                 "them",
                 name=request.name,
             )
-        settings.remove(ws.database, _key(group, request.name))
-        _refer(ws, _ref(group, request.name), None)
+        marks.remove(ws.database, ws.history, group, request.name)
     return Unmarked(success=True, name=request.name, group_id=group)
 
 
 def every(ws: Workspace, group: str) -> dict[str, Mark]:
-    """Return the marks of a group by name: those of the state, and those that only Git has."""
-    found = {
-        name: Mark(rows.of_commit(ws.database, c), c) for name, c in _in_git(ws, group).items()
-    }
-    prefix = _key(group, "")
-    for key, text in settings.beginning(ws.database, prefix).items():
-        values: dict[str, Any] = json.loads(text)
-        name = key.removeprefix(prefix)
-        known = found.get(name)
-        commit = values.get("commit") or (known.commit if known else None)
-        found[name] = Mark(values.get("seq"), commit, values.get("at"), values.get("actor"))
-    return found
-
-
-def _refer(ws: Workspace, ref: str, commit: str | None) -> None:
-    """Set or remove a reference; where Git cannot be used now, the mark of the state is enough."""
-    with contextlib.suppress(VaultError):
-        ws.history.set_ref(ref, commit)
-
-
-def _in_git(ws: Workspace, group: str) -> dict[str, str]:
-    try:
-        refs = ws.history.refs(f"{REFS}{_safe(group)}/")
-    except VaultError:
-        return {}  # the marks of the state are enough
-    return {unquote(ref.rpartition("/")[2]): commit for ref, commit in refs.items()}
-
-
-def _key(group: str, name: str) -> str:
-    return f"{_SETTING}{group}/{name}"
-
-
-def _ref(group: str, name: str) -> str:
-    return f"{REFS}{_safe(group)}/{name}"
-
-
-def _safe(group: str) -> str:
-    """Return a group's name as a part of a Git reference."""
-    return quote(group, safe="").replace(".", "%2E")
+    """Return the marks of a group by name."""
+    return marks.every(ws.database, ws.history, group)

@@ -97,7 +97,10 @@ def _center(ws: Workspace, caller: Caller, entity_uuid: str) -> str:
     targets.check_not_blocked(ws, row.id)
     center = finding.final(ws, row.id)
     if center is None:
-        raise NotFound(f"{row.id} is merged in a circle or too long a chain", uuid=row.id)
+        raise NotFound(
+            f"{row.id} is merged in a circle or too long a chain; knowledge_diagnostics names it",
+            uuid=row.id,
+        )
     return center
 
 

@@ -8,6 +8,7 @@ from pydantic import ConfigDict, Field
 from typing_extensions import TypedDict
 
 from vault_kg.index import catalog
+from vault_kg.operations import searching
 from vault_kg.operations.caller import Caller
 from vault_kg.operations.graph import hybrid
 from vault_kg.operations.graph.request import Similarity
@@ -15,7 +16,7 @@ from vault_kg.operations.registry import operation
 from vault_kg.operations.workspace import Workspace
 
 if TYPE_CHECKING:
-    from vault_kg.index.search import Shown
+    from vault_kg.index.shown import Shown
 
 SOURCE = "source"
 KINDS = ("page", "claim", "relationship", "note", SOURCE)
@@ -81,7 +82,7 @@ def _row(ws: Workspace, shown: Shown) -> PassageRow:
         "uuid": row.id, "name": row.title, "content": shown.text,
         "source_description": origin, "group_id": row.partition,
         "created_at": row.recorded_at, "valid_at": row.valid_from,
-        "score": hybrid.rounded(shown.hit.similarity), "kind": row.kind, "path": path,
+        "score": searching.rounded(shown.hit.similarity), "kind": row.kind, "path": path,
         "lines": lines, "heading": shown.heading.replace("\n", " > ") or None, "attributes": {},
         "search": hybrid.evidence(shown),
     }  # fmt: skip

@@ -4,18 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Collection
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any
 
-from vault_kg.index import catalog, graph_rows
+from vault_kg.index import graph_rows
 from vault_kg.index.graph_rows import GraphRow, Narrow
 from vault_kg.index.listing import Filter
 from vault_kg.operations.caller import Caller
 from vault_kg.operations.graph import finding
 from vault_kg.operations.graph.edges import End
+from vault_kg.operations.graph.finding import Binding
 from vault_kg.operations.workspace import Workspace
 from vault_kg.state.revisions import last_seq_of
 
-State = Literal["bound", "unbound", "ambiguous"]
 NOWHERE = "unbound"
 """What stands for the id of a page where a pointer leads nowhere."""
 
@@ -42,7 +42,7 @@ class Bound:
     """Where a pointer leads: a page where it is bound, and what is known of that."""
 
     pointer: Pointer
-    state: State
+    state: Binding
     end: End
     seq: int
 
@@ -65,7 +65,7 @@ def bind(ws: Workspace, pointer: Pointer) -> Bound:
     rows = finding.entities_named(ws, pointer.group, pointer.name, pointer.kind)
     if len(rows) == 1:
         return Bound(pointer, "bound", End.of(rows[0]), seq)
-    state: State = "ambiguous" if rows else "unbound"
+    state: Binding = "ambiguous" if rows else "unbound"
     return Bound(pointer, state, End(NOWHERE, pointer.name), seq)
 
 
@@ -84,14 +84,11 @@ def carrying(ws: Workspace, caller: Caller) -> list[tuple[GraphRow, dict[str, Po
     return found
 
 
-def state_now(ws: Workspace, each: GraphRow, end: str) -> State:
+def state_now(ws: Workspace, each: GraphRow, end: str) -> Binding:
     """Return whether an end of an edge leads to a current page now."""
     named = each.row.from_id if end == "from" else each.row.to_id
-    final = finding.final(ws, named or "")
-    if any(row.current(ws.now()) for row in catalog.by_id(ws.database, final or "")):
-        return "bound"
     stated = each.stated.get("pointers", {}).get(end, {})
-    return "ambiguous" if stated.get("state") == "ambiguous" else "unbound"
+    return finding.pointed_at(ws, named, stated.get("state"))[1]
 
 
 def counts(ws: Workspace, caller: Caller) -> dict[str, int]:

@@ -5,10 +5,10 @@ from __future__ import annotations
 from pydantic import Field
 
 from vault_kg.index.graph_rows import GraphRow
-from vault_kg.operations import drafts, targets
+from vault_kg.operations import drafts, targets, withdrawing
 from vault_kg.operations.base import Line
 from vault_kg.operations.caller import Caller
-from vault_kg.operations.graph import edges, finding, pointing, withdrawing, writing
+from vault_kg.operations.graph import edges, finding, pointing, writing
 from vault_kg.operations.graph.pointing import NOWHERE, Bound
 from vault_kg.operations.graph.request import GraphWrite, Written
 from vault_kg.operations.registry import operation

@@ -14,8 +14,9 @@ from typing import Annotated, Any
 from pydantic import Field, model_validator
 
 from vault_kg.index import catalog
+from vault_kg.operations import sight, steps
 from vault_kg.operations.caller import Caller
-from vault_kg.operations.graph import bounding, dump, finding, journal_admin, writing
+from vault_kg.operations.graph import bounding, events, finding, journal_admin, writing
 from vault_kg.operations.graph.bounding import Bounded
 from vault_kg.operations.graph.request import GraphModel, GraphWrite, GroupId, Written
 from vault_kg.operations.registry import operation
@@ -107,9 +108,9 @@ def knowledge_rebuild_from_wal(ws: Workspace, request: Rebuild, caller: Caller) 
     last = request.to_seq if request.to_seq is not None else rows.last_seq(ws.database)
     asked = range(request.from_seq, last + 1)
     read = 0
-    for number, event in enumerate(dump.events(ws, caller, group, failed)):
+    for number, event in enumerate(events.published(ws, caller, group, failed)):
         if number % _STEP == 0:
-            writing.step(caller, event["seq"], rows.last_seq(ws.database), "reading the journal")
+            steps.step(caller, event["seq"], rows.last_seq(ws.database), "reading the journal")
         read += event["seq"] in asked
     failed = [item for item in failed if item["seq"] in asked]
     result = writing.carry_out(
@@ -117,13 +118,23 @@ def knowledge_rebuild_from_wal(ws: Workspace, request: Rebuild, caller: Caller) 
         dry_run=request.dry_run,
     )  # fmt: skip
     if not request.dry_run:
-        journal_admin.rebuild(ws, caller)
+        journal_admin.rebuild(ws, caller, stands=_written(group, result["changed"]))
     lost = [*failed, *(item for item in result.pop("lost") if item not in failed)]
     return Rebuilt(
         **result, success=not lost, dry_run=request.dry_run, group_id=group,
         from_seq=request.from_seq, mutations_replayed=read, failed=lost,
         indices_built=not request.dry_run,
     )  # fmt: skip
+
+
+def _written(group: str, changed: bool) -> str:
+    """Say what is written already, for a caller who takes back deriving the index anew."""
+    if not changed:
+        return steps.NOTHING_CHANGED
+    return (
+        f"the group {group!r} is rebuilt; only the index was not derived anew, which "
+        "knowledge_build_indices does"
+    )
 
 
 def _plan(ws: Workspace, caller: Caller, group: str, to_seq: int | None) -> Plan:
@@ -153,7 +164,8 @@ def _plan(ws: Workspace, caller: Caller, group: str, to_seq: int | None) -> Plan
         ("left_out", told.left_out), ("rolled_back", told.rolled_back),
         ("kept", [*told.kept, *forward.kept]),
     ):  # fmt: skip
-        result |= {name: items[: writing.MAX_LISTED], f"{name}_count": len(items)}
+        seen = [each for each in items if not sight.is_hidden(ws, caller, each["uuid"])]
+        result |= {name: seen[: writing.MAX_LISTED], f"{name}_count": len(seen)}
     changes = (*others, *records, *forward.changes, *told.changes)
     if not changes:
         return writing.nothing(group, result)
@@ -197,7 +209,7 @@ def _records(
     heads = [head for head in revisions.heads(ws.database).values() if head.partition == group]
     for number, head in enumerate(heads):
         if number % _STEP == 0:
-            writing.step(caller, number, len(heads), "records")
+            steps.step(caller, number, len(heads), "records")
         if head.lifecycle == "withdrawn" or head.record_id in touched or head.path in stays_out:
             continue
         if catalog.by_id(ws.database, head.record_id):
@@ -229,7 +241,7 @@ def _sources(
     known = rows.last_files(ws.database, sources.folder(group, ""))
     for number, (seq, path, content_hash) in enumerate(known):
         if number % _STEP == 0:
-            writing.step(caller, number, len(known), "sources")
+            steps.step(caller, number, len(known), "sources")
         if (content_hash is None and path not in again) or _stands(ws, path):
             continue
         if content_hash is None:
@@ -238,7 +250,7 @@ def _sources(
         file = next(f for f in rows.files(ws.database, seq) if f.path == path)
         content = file.after
         if content is None and entry is not None:
-            content = dump.from_git(ws, entry, file)
+            content = events.from_git(ws, entry, file)
         if content is None:
             lost.append({"seq": seq, "path": path, "hash": file.after_hash})
         else:

@@ -46,7 +46,7 @@ class RecoveredFull(GraphModel):
     indexes_rebuilt: bool
 
 
-@operation("admin", Recovered, toolset="graph")
+@operation("admin", Recovered, toolset="graph", on_reading=True)
 def knowledge_recover(ws: Workspace, request: Recover, caller: Caller) -> Recovered:
     """Recover a vault that is open: what is derived is derived anew; nothing else needs it.
 
@@ -68,7 +68,7 @@ def knowledge_recover(ws: Workspace, request: Recover, caller: Caller) -> Recove
     )  # fmt: skip
 
 
-@operation("admin", RecoveredFull, toolset="graph")
+@operation("admin", RecoveredFull, toolset="graph", on_reading=True)
 def knowledge_recover_full(
     ws: Workspace,
     request: RecoverFull,

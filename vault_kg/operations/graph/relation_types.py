@@ -16,7 +16,7 @@ from pydantic import Field
 
 from vault_kg.errors import InvalidArgument
 from vault_kg.index.graph_rows import GraphRow
-from vault_kg.operations import checks
+from vault_kg.operations import checks, steps
 from vault_kg.operations.base import Partition
 from vault_kg.operations.caller import Caller
 from vault_kg.operations.graph import finding, relation_rules, retyping, writing
@@ -110,7 +110,7 @@ def knowledge_canonicalize_relations(
     """
     group = finding.group_to_write(caller, request.group_id)
     checks.check_ontology(ws, group, None)
-    typed = _Typed(retyping.edges(ws, group))
+    typed = _Typed(retyping.edges(ws, caller, group))
     left = _by_words(ws, caller, group, typed)
     warning = _by_meaning(ws, caller, group, left, request.embedding_threshold, typed)
     for each in left:
@@ -150,7 +150,7 @@ def knowledge_backfill_relation_types(
             "knowledge_canonicalize_relations",
             group_id=group,
         )
-    typed = _Typed(retyping.edges(ws, group))
+    typed = _Typed(retyping.edges(ws, caller, group))
     for each in typed.edges:
         made = relation_rules.minted(each.stated.get("predicate"), each.fact)
         if each.row.type is None and made is not None and retyping.joins(ws, each, made):
@@ -182,7 +182,7 @@ def _by_words(ws: Workspace, caller: Caller, group: str, typed: _Typed) -> list[
     ontology, left = ws.ontology(group), []
     for number, each in enumerate(typed.edges):
         if number % retyping.STEP == 0:
-            writing.step(caller, number, len(typed.edges), "lexical")
+            steps.step(caller, number, len(typed.edges), "lexical")
         fits = each.row.type is not None and retyping.joins(ws, each, each.row.type)
         standing = each.row.type if fits else None
         verdict = relation_rules.classify(ontology, _predicate(each), standing)
@@ -213,7 +213,7 @@ def _by_meaning(
     if glosses is None:
         return reason
     for start in range(0, len(left), retyping.STEP):
-        writing.step(caller, start, len(left), "embedding_fallback")
+        steps.step(caller, start, len(left), "embedding_fallback")
         part = left[start : start + retyping.STEP]
         facts, reason = ws.semantics.embed_texts([each.fact for each in part])
         if facts is None:

@@ -9,7 +9,7 @@ from pydantic import Field
 from vault_kg.index import graph_rows
 from vault_kg.index.graph_rows import Narrow
 from vault_kg.index.listing import Filter
-from vault_kg.operations import paging
+from vault_kg.operations import paging, searching
 from vault_kg.operations.base import Ids
 from vault_kg.operations.caller import Caller
 from vault_kg.operations.graph import finding, hybrid
@@ -130,7 +130,7 @@ def knowledge_find_relationships(
     found = graph_rows.of_keys(ws.database, [shown.row.key for shown in ranking.hits])
     edges = edge_rows(ws, caller, [found[s.row.key] for s in ranking.hits], request.fields)
     for edge, shown in zip(edges, ranking.hits, strict=True):
-        near = hybrid.rounded(shown.hit.similarity)
+        near = searching.rounded(shown.hit.similarity)
         edge["search"] = hybrid.evidence(shown) | {"fact_similarity": near}
     return FoundEdges(
         edges=edges, count=len(edges), total=ranking.total, next_cursor=ranking.next_cursor,

@@ -13,7 +13,7 @@ from typing import Any
 from vault_kg.index import catalog, graph_rows
 from vault_kg.index.graph_rows import GraphRow, Narrow
 from vault_kg.index.listing import Filter
-from vault_kg.operations import drafts, targets
+from vault_kg.operations import drafts, steps, targets
 from vault_kg.operations.caller import Caller
 from vault_kg.operations.graph import finding, writing
 from vault_kg.operations.graph.request import GraphModel
@@ -36,9 +36,11 @@ class Retyped(GraphModel):
     new_type: str | None
 
 
-def edges(ws: Workspace, group: str) -> list[GraphRow]:
+def edges(ws: Workspace, caller: Caller, group: str) -> list[GraphRow]:
     """Return the edges of a group whose type may be worked out: not those of the extractor."""
-    wanted = Filter(ws.now(), kinds=("relationship",), partitions=[group])
+    wanted = Filter(
+        ws.now(), kinds=("relationship",), partitions=[group], ends_in=caller.partitions
+    )
     ontology = ws.ontology(group)
     found = graph_rows.every(ws.database, Narrow(wanted))
     return [each for each in found if not _is_reserved(ontology, each.row.type)]
@@ -78,7 +80,7 @@ def plan(
     moving = [e for e in candidates if wanted.get(e.row.id, e.row.type) != e.row.type]
     for number, each in enumerate(moving):
         if number % STEP == 0:
-            writing.step(caller, number, len(moving), "writing")
+            steps.step(caller, number, len(moving), "writing")
         change = _change(ws, caller, each, wanted[each.row.id])
         if change is not None:
             changes.append(change)

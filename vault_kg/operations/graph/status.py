@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from pydantic import BaseModel, Field
 
+from vault_kg.errors import legible
 from vault_kg.index import episodes, graph_rows, listing
 from vault_kg.index.listing import Filter
 from vault_kg.index.walk import ONTOLOGY
@@ -59,13 +60,16 @@ def seed_status(ws: Workspace, caller: Caller) -> dict[str, Any]:
     """Return the seed's keys for an open vault; counts are null until it was looked at once."""
     groups = [name for name in graph_rows.groups(ws.database) if caller.sees(name)]
     model = ws.semantics.model()
-    wal = {group: _journal(ws, group) for group in groups}
+    positions = rows.positions_of_each(ws.database)
+    wal = {
+        group: _journal(ws, *positions.get(group, (0, 0)))
+        for group in dict.fromkeys([*groups, DEFAULT_PARTITION])
+    }
     seen = caller.sees(DEFAULT_PARTITION)
-    main = wal.get(DEFAULT_PARTITION) or _journal(ws, DEFAULT_PARTITION)
     refusals = ((group, vocabulary.identity_refusal(ws, group)) for group in groups)
     scanned = settings.get(ws.database, "scanned_at")
     return {
-        "database_path": str(ws.database.path),
+        "database_path": legible(ws.database.path),
         "embedding_model": model.name if model else None,
         "embedding_dim": model.dimension if model else None,
         "last_index_time": scanned,
@@ -77,8 +81,8 @@ def seed_status(ws: Workspace, caller: Caller) -> dict[str, Any]:
         "reason": None if ws.scanned else "the files of the vault are being looked at",
         "recovery_available": [],
         "indices_built": ws.scanned and ws.job is None,
-        "wal": main | _FLAT if seen else None,
-        "wal_groups": wal,
+        "wal": wal[DEFAULT_PARTITION] | _FLAT if seen else None,
+        "wal_groups": {group: wal[group] for group in groups},
         "cross_group_pointers": pointing.counts(ws, caller),
         "ontology": _ontology(ws) if seen else None,
         "group_ontology_drift": [vocabulary.drift(ws, group) for group in groups],
@@ -112,9 +116,8 @@ def _counts(ws: Workspace, caller: Caller) -> dict[str, int]:
     }
 
 
-def _journal(ws: Workspace, group: str) -> dict[str, Any]:
-    """Return the position of a group's part of the journal."""
-    applied, accepted = rows.positions(ws.database, group)
+def _journal(ws: Workspace, applied: int, accepted: int) -> dict[str, Any]:
+    """Return what is told of a group's part of the journal, by its positions."""
     hydration = "wal_ahead" if accepted > applied else "hydrated" if applied else "not_applicable"
     return {
         "exists": accepted > 0, "file_count": None, "byte_size": None, "applied_seq": applied,

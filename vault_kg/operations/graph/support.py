@@ -8,9 +8,9 @@ from typing import Any
 
 from vault_kg.index import graph_rows
 from vault_kg.index.graph_rows import GraphRow
-from vault_kg.operations import drafts, sight, targets
+from vault_kg.operations import drafts, sight, steps, targets, withdrawing
 from vault_kg.operations.caller import Caller
-from vault_kg.operations.graph import finding, withdrawing, writing
+from vault_kg.operations.graph import finding
 from vault_kg.operations.workspace import Workspace
 from vault_kg.records.frontmatter import REMOVE, Value
 from vault_kg.state import revisions
@@ -94,7 +94,7 @@ def without(
     stays = _staying(ws, [each for each in ours if each.row.id in bare])
     for number, each in enumerate(ours):
         if number % _STEP == 0:
-            writing.step(caller, number, len(ours), "withdrawing")
+            steps.step(caller, number, len(ours), "withdrawing")
         item = {"uuid": each.row.id, "kind": each.row.kind, "name": each.row.title}
         target = targets.load(ws, caller, each.row.id)
         if each.row.id in bare and each.row.id not in stays:

@@ -8,7 +8,7 @@ from typing import Any, cast
 from pydantic import ConfigDict
 from typing_extensions import TypedDict
 
-from vault_kg.index import catalog, episodes, graph_rows
+from vault_kg.index import episodes, graph_rows
 from vault_kg.index.graph_rows import GraphRow
 from vault_kg.operations.caller import Caller
 from vault_kg.operations.graph import finding
@@ -123,16 +123,14 @@ def pointers_shown(ws: Workspace, each: GraphRow) -> dict[str, Any]:
         pointer = each.stated.get("pointers", {}).get(end)
         if not isinstance(pointer, Mapping):
             continue
-        final = finding.final(ws, bound or "")
-        stands = any(row.current(ws.now()) for row in catalog.by_id(ws.database, final or ""))
-        otherwise = "ambiguous" if pointer.get("state") == "ambiguous" else "unbound"
+        final, state = finding.pointed_at(ws, bound, pointer.get("state"))
         shown[side] = {
             "source_group_id": pointer.get("group"),
             "endpoint_name": pointer.get("name"),
             "endpoint_kind": pointer.get("kind"),
-            "resolved_uuid": final if stands else None,
+            "resolved_uuid": final,
             "bound_at_seq": pointer.get("bound_at"),
-            "binding_state": "bound" if stands else otherwise,
+            "binding_state": state,
         }
     return shown
 

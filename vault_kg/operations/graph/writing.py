@@ -9,7 +9,6 @@ from dataclasses import dataclass
 from pathlib import PurePosixPath
 from typing import Any
 
-from vault_kg.errors import Cancelled
 from vault_kg.index import catalog
 from vault_kg.operations.caller import Caller
 from vault_kg.operations.graph.request import MADE_UP, GraphWrite
@@ -76,22 +75,6 @@ def carry_out(
         "request_id": receipt.request_id,
         "git": receipt.git,
     }
-
-
-def step(caller: Caller, done: int, total: int, what: str) -> None:
-    """Tell how far something long is, between two of its steps.
-
-    Raises:
-        Cancelled: the caller has taken it back.
-    """
-    if caller.cancelled():
-        raise cancelled()
-    caller.report(done, total, what)
-
-
-def cancelled() -> Cancelled:
-    """Return the error of a change that the caller took back in time."""
-    return Cancelled("it was taken back by the caller; nothing was changed")
 
 
 def answer(result: dict[str, Any], changed: bool = True) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""Withdrawals as parts of a larger plan: what knowledge_withdraw does, for many records at once."""
+"""Withdrawing records: the change and the guard of each, which go into one plan."""
 
 from __future__ import annotations
 
@@ -17,12 +17,7 @@ def withdrawal(
     """Return the change and the guard that withdraw an active record."""
     changes: dict[str, Value | Remove] = {
         "lifecycle": "withdrawn",
-        "lifecycle_change": {
-            "reason": reason,
-            "at": ws.now(),
-            "actor": caller.actor,
-            "request_id": request_id,
-        },
+        "lifecycle_change": drafts.lifecycle_change(ws, caller, reason, request_id),
     }
     change = drafts.revise(ws, target, changes, lifecycle="withdrawn")
     assert change is not None, "its lifecycle changes"
