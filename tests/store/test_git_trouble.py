@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from tests.operations.builder import VaultBox, made_id, record_file
+from tests.operations.builder import ANYBODY, VaultBox, made_id, record_file
 from tests.store import trials
 from tests.store.trials import Call, as_nobody, give_back, give_to_nobody
 from vault_kg.store import files
@@ -137,7 +137,7 @@ def test_writes_stand_and_are_committed_later_in_order(box: VaultBox, trouble: T
     for row in box.history(ada):
         content = box.ws.history.read_file(row["commit"], row["path"])
         assert content is not None and files.content_hash(content) == row["hash"]
-    again = box.ws.receipt(receipts_seq(box, receipts[0]))
+    again = box.ws.receipt(receipts_seq(box, receipts[0]), ANYBODY)
     assert again.git.state == "committed" and again.git.commit
 
 

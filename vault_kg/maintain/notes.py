@@ -51,7 +51,7 @@ def replaced(body: str, notes: Sequence[str], newline: str = "\n") -> str:
         is_between = place < len(parts) and parts[place].is_note
         before = _ended(before, newline) if is_between else _apart(before, newline)
     elif made:
-        before = before or newline
+        before = _ended(before, newline)
     return before + "".join(made) + after
 
 

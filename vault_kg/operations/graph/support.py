@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from vault_kg.index import graph_rows
@@ -92,11 +92,14 @@ def without(
         and all(map(gone, _cited(each)))
     }
     stays = _staying(ws, [each for each in ours if each.row.id in bare])
+    everybody = replace(
+        caller, partitions=None
+    )  # a source goes for all; `told` keeps to the caller
     for number, each in enumerate(ours):
         if number % _STEP == 0:
             steps.step(caller, number, len(ours), "withdrawing")
         item = {"uuid": each.row.id, "kind": each.row.kind, "name": each.row.title}
-        target = targets.load(ws, caller, each.row.id)
+        target = targets.load(ws, everybody, each.row.id)
         if each.row.id in bare and each.row.id not in stays:
             change, guard = withdrawing.withdrawal(ws, caller, target, reason, request_id)
             told.changes.append(change)
