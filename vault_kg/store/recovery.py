@@ -7,7 +7,7 @@ commit is missing, a file that no commit speaks of, a withdrawal that only its f
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
@@ -16,7 +16,7 @@ from vault_kg.state import settings
 from vault_kg.state.copying import remove_database
 from vault_kg.state.database import Database
 from vault_kg.store import arriving, files, outbox, paths, reading, recovery_files, vault
-from vault_kg.store.playing import Player, Trailers
+from vault_kg.store.playing import Player, Told, Trailers
 
 if TYPE_CHECKING:
     from vault_kg.store.git import History
@@ -26,15 +26,10 @@ T = TypeVar("T")
 
 
 @dataclass
-class Report:
-    """What was recovered, and what could not be proved."""
+class Report(Told):
+    """What was recovered from how many commits, and what could not be proved."""
 
     commits: int = 0
-    entries: int = 0
-    revisions: int = 0
-    guards: int = 0
-    merges: int = 0
-    unproven: list[str] = field(default_factory=list)
 
 
 def recover(root: Path, history: History, state: Path | None = None) -> Report:
@@ -163,9 +158,10 @@ class _Recovery:
                     self._seen.add(said.one(outbox.SEQ) or "")
                     self._previous.setdefault(said.one(outbox.PREVIOUS) or "0", commit.id)
                     self._player.play(commit)
-            unproven = self._player.told.unproven + list(self._missing())
+            told = self._player.told
+            told.unproven += self._missing()
             arriving.all_seen(self._db, self._history)
-        return Report(self._commits, **{**self._player.told.__dict__, "unproven": unproven})
+        return Report(**asdict(told), commits=self._commits)
 
     def _missing(self) -> Iterator[str]:
         if not self._commits:
