@@ -19,7 +19,7 @@ from __future__ import annotations
 import heapq
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any, Literal, Protocol
 
 from vault_kg.consolidation.candidates import MEANING, Node, same_text
 from vault_kg.consolidation.settings import Rules
@@ -27,6 +27,26 @@ from vault_kg.records import names
 
 Hint = Literal["ADD", "UPDATE", "SUPERSEDE", "NOOP"]
 DECISION = "Decision"
+
+
+class Named(Protocol):
+    """A page as lists know it: what similarity alone needs."""
+
+    @property
+    def id(self) -> str:
+        """Its id."""
+
+    @property
+    def title(self) -> str:
+        """What it is called."""
+
+    @property
+    def revision(self) -> int:
+        """What stands of it."""
+
+    @property
+    def hash(self) -> str:
+        """The hash of its file."""
 
 
 @dataclass(frozen=True)
@@ -59,7 +79,7 @@ class Facts:
     """Active pages of the type with the same title."""
     gone: Sequence[Known] = ()
     """Withdrawn and superseded pages of the type with the same title."""
-    near: Sequence[tuple[Known, float]] = ()
+    near: Sequence[tuple[Named, float]] = ()
     """Active pages of the type, the most similar first."""
 
 
@@ -181,7 +201,7 @@ def _equal(node: Node, page: Known) -> Proposal:
     return Proposal("UPDATE", page.id, said, 5, 1.0)
 
 
-def _by_similarity(near: Sequence[tuple[Known, float]], rules: Rules) -> Iterator[Proposal]:
+def _by_similarity(near: Sequence[tuple[Named, float]], rules: Rules) -> Iterator[Proposal]:
     for page, score in near:
         said = f"similarity {score:.3f} to {page.id}, “{page.title}”"
         if score >= rules.update_similarity:
@@ -192,10 +212,10 @@ def _by_similarity(near: Sequence[tuple[Known, float]], rules: Rules) -> Iterato
             yield Proposal("SUPERSEDE", page.id, said, 7, score)
 
 
-def _nothing_near(near: Sequence[tuple[Known, float]], rules: Rules) -> str:
+def _nothing_near(near: Sequence[tuple[Named, float]], rules: Rules) -> str:
     nearest = f"; the nearest is {near[0][0].id} with {near[0][1]:.3f}" if near else ""
     return f"no free node is as similar as {rules.supersede_similarity:g}{nearest}"
 
 
-def _best(near: Sequence[tuple[Known, float]]) -> float | None:
+def _best(near: Sequence[tuple[Named, float]]) -> float | None:
     return near[0][1] if near else None

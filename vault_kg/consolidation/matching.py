@@ -113,11 +113,11 @@ def facts(
     for _ in range(2):  # once more where somebody has saved one of the pages
         near = similar(ws, caller, session, held.nodes, MATCHES, rules.least_similarity)
         exact = _exact(ws, session, held.nodes)
-        seen = [*exact.rows(), *_current(ws, stated.values())]
-        seen += [row for rows in near.found.values() for row, _ in rows]
-        if not ws.look_at({row.path for row in seen}):
+        read = [*exact.rows(), *_current(ws, stated.values())]
+        alike = (row for rows in near.found.values() for row, _ in rows)
+        if not ws.look_at({row.path for row in (*read, *alike)}):
             break
-    distinct = {row.id: row for row in seen}
+    distinct = {row.id: row for row in read}
     pages = {name: page for name, row in distinct.items() if (page := _known(ws, row)) is not None}
 
     def known(rows: Iterable[Row]) -> list[Known]:
@@ -131,7 +131,7 @@ def facts(
             shared=held.shares_reference(node),
             titled=known(exact.titled(node)),
             gone=known(exact.gone(node)),
-            near=[(pages[row.id], score) for row, score in near.found[node.id] if row.id in pages],
+            near=near.found[node.id],
         )
         for node in held.nodes
     }
