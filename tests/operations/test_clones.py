@@ -181,3 +181,67 @@ def test_own_commits_and_those_of_a_person_are_read_once(vault: VaultBox) -> Non
     vault.ws.scan()
     assert rows.last_seq(vault.ws.database) == before
     assert vault.findings() == []
+
+
+def test_what_is_being_merged_counts_while_a_person_resolves_the_rest(
+    vault: VaultBox, clone: Clone
+) -> None:
+    (ada,) = vault.listed()
+    tea = vault.page("Tea")
+    pull(clone, vault)
+    clone.ws.scan()
+    vault.change(ada, body="Ours.")
+    clone.change(ada, body="Theirs.")
+    clone.withdraw(tea)
+    for box in (vault, clone):
+        box.ws.outbox.drain()
+    git(vault.root, "pull", "-q", "--no-rebase", str(clone.root), "main", fails=True)
+
+    vault.ws.scan()
+    assert vault.get(tea)["lifecycle"] == "withdrawn"
+
+    path = vault.path(ada).relative_to(vault.root)
+    git(vault.root, "checkout", "--ours", str(path))
+    git(vault.root, "add", "-A")
+    git(vault.root, "commit", "-qm", "ours")
+    vault.ws.scan()
+    assert [(h["operation"], h["lifecycle"]) for h in vault.history(tea)] == [
+        ("knowledge_withdraw", "withdrawn"),
+        ("knowledge_save_page", "active"),
+    ]
+
+
+def test_two_corrections_of_one_claim_have_one_successor_in_every_clone(
+    vault: VaultBox, folder: Path
+) -> None:
+    tea = vault.page("Tea")
+    said = vault.claim(tea, "Tea is green.")
+    clone = Clone(vault, folder / "clone")
+    first = vault.correct(said, vault.claim_values(tea, "Tea is black."))["replacementId"]
+    clone.correct(said, clone.claim_values(tea, "Tea is white."))
+    for box in (vault, clone):
+        box.ws.outbox.drain()
+    for into, source in ((vault, clone), (clone, vault)):
+        git(into.root, "pull", "-q", "--no-rebase", str(source.root), "main", fails=True)
+        git(into.root, "checkout", "--ours", ".", fails=True)
+        git(into.root, "add", "-A")
+        git(into.root, "commit", "-qm", "ours", fails=True)
+        into.ws.scan()
+        into.ws.outbox.drain()
+    assert {box.get(said)["supersededBy"] for box in (vault, clone)} == {first}
+    clone.ws.close()
+
+
+def test_a_joined_history_recovers_without_a_false_alarm(
+    vault: VaultBox, clone: Clone, folder: Path
+) -> None:
+    vault.page("Tea")
+    vault.page("Coffee")
+    clone.page("Milk")
+    pull(clone, vault)
+    clone.page("Sugar")
+    pull(vault, clone)
+    vault.ws.scan()
+    vault.ws.outbox.drain()
+    git(folder, "clone", "-q", str(vault.root), str(folder / "third"))
+    assert care.recover(folder / "third")["unproven"] == []

@@ -288,3 +288,10 @@ def test_a_folder_whose_name_is_not_utf8_is_read(vault: VaultBox, folder: Path) 
             ws.close()
     finally:
         named.rename(vault.root)
+
+
+def test_a_state_elsewhere_is_not_asked_for_where_the_vault_has_its_own(
+    vault: VaultBox, folder: Path
+) -> None:
+    with pytest.raises(Unavailable, match="leave --state out"):
+        Workspace.open(vault.root, folder / "else")

@@ -39,6 +39,14 @@ def add(db: Database, guard: Guard) -> None:
         )  # fmt: skip
 
 
+def settle(db: Database, guard: Guard) -> None:
+    """Write a guard that another clone set; of two of a kind the earlier stands, in every clone."""
+    standing = of(db, guard.record_id).get(guard.kind)
+    if standing is not None and (guard.at, guard.request_id) < (standing.at, standing.request_id):
+        lift(db, guard.record_id, guard.kind)
+    add(db, guard)
+
+
 def lift(db: Database, record_id: str, kind: str) -> None:
     """Take a guard back: what set it was undone."""
     with db.write():

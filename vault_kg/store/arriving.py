@@ -16,6 +16,7 @@ from vault_kg.store import outbox, playing, seen_head
 if TYPE_CHECKING:
     from vault_kg.store.git import History, LoggedCommit
 
+_MERGED = "MERGE_HEAD"
 _OURS_AT_MOST = 300
 """Commits in a row that are looked at one by one: more than one round of the outbox makes."""
 
@@ -31,23 +32,34 @@ class Arrived:
 def look(database: Database, history: History) -> Arrived | None:
     """Return what the head tells that the state does not know; None where it stands as it was seen.
 
+    While a merge waits for a person, what is being merged tells, too: its files are there already.
     Reads Git, and so belongs before the write lane.
 
     Raises:
         GitUnavailable: Git cannot be used here.
     """
     head, seen = history.resolve("HEAD"), seen_head.get(database)
-    if head is None or head == seen:
+    if head is None:
         return None
+    merged = _unknown(database, history, _MERGED, head) if history.resolve(_MERGED) else ()
+    if head == seen:
+        return Arrived(head, merged) if merged else None
     if _is_all_ours(database, history, head, seen):
-        return Arrived(head)
+        return Arrived(head, merged)
     after = seen if seen is not None and history.resolve(seen) else None
-    told = history.log_with_trailers(after, saying=outbox.SEQ)
+    return Arrived(head, (*_unknown(database, history, "HEAD", after), *merged))
+
+
+def _unknown(
+    database: Database, history: History, of: str, after: str | None
+) -> tuple[LoggedCommit, ...]:
+    """Return the commits of vaults that a head tells of, and the journal does not know."""
+    told = history.log_with_trailers(after, saying=outbox.SEQ, of=of)
     news = {commit.id for commit in told if not playing.is_known(database, commit)}
     if not news:
-        return Arrived(head)
-    found = history.log_with_trailers(after, changes=True, saying=outbox.SEQ)
-    return Arrived(head, tuple(commit for commit in found if commit.id in news))
+        return ()
+    found = history.log_with_trailers(after, changes=True, saying=outbox.SEQ, of=of)
+    return tuple(commit for commit in found if commit.id in news)
 
 
 def play(database: Database, history: History, arrived: Arrived) -> set[str]:

@@ -163,7 +163,11 @@ class History:
         return self._existing().history.list_files(commit, prefix, suffix)
 
     def log_with_trailers(
-        self, after: str | None = None, changes: bool = False, saying: str | None = None
+        self,
+        after: str | None = None,
+        changes: bool = False,
+        saying: str | None = None,
+        of: str = "HEAD",
     ) -> Iterator[LoggedCommit]:
         """Yield the commits of the head, parents before children, as they are read.
 
@@ -171,10 +175,11 @@ class History:
             after: Leave out this commit and all before it.
             changes: Tell the files that each commit changed, too.
             saying: Only commits that have a trailer of this name.
+            of: Another head than that of the branch.
         """
         repository = self._open()
         if repository is not None:
-            yield from repository.history.log(after, changes, saying)
+            yield from repository.history.log(of, after, changes, saying)
 
     def describe(self, commitish: str) -> LoggedCommit | None:
         """Return a commit and what it says of itself, without its changes; None if there is none."""

@@ -109,13 +109,15 @@ class HistoryReader:
         found = self._reader.read(oid) if oid is not None else None
         return _logged(found.oid, found.data, []) if found is not None else None
 
-    def log(self, after: str | None, changes: bool, saying: str | None) -> Iterator[LoggedCommit]:
-        """Yield the commits that the head contains, parents before children.
+    def log(
+        self, of: str, after: str | None, changes: bool, saying: str | None
+    ) -> Iterator[LoggedCommit]:
+        """Yield the commits that a head contains, parents before children.
 
         Raises:
             NotFound: There is no commit `after`.
         """
-        head = self.resolve("HEAD")
+        head = self.resolve(of)
         if head is None:
             return
         span = [head] if after is None else [head, f"^{self._commit(after)}"]

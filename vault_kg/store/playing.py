@@ -80,7 +80,7 @@ class Player:
         seq = self._entry(commit, said, request_id, made)
         self._add_revisions(made, seq, str(said.one(outbox.AT)))
         for guard in _made(Guard, said.parsed(outbox.GUARD)):
-            guards.add(self._db, guard)
+            guards.settle(self._db, guard)
             self.told.guards += 1
         for lift in said.parsed(outbox.LIFT):
             if isinstance(lift, list) and len(lift) == 2:

@@ -16,7 +16,7 @@ from vault_kg.state import settings
 from vault_kg.state.copying import remove_database
 from vault_kg.state.database import Database
 from vault_kg.store import arriving, files, outbox, paths, reading, recovery_files, vault
-from vault_kg.store.playing import Player, Told, Trailers
+from vault_kg.store.playing import Player, Told, Trailers, is_known
 
 if TYPE_CHECKING:
     from vault_kg.store.git import History
@@ -147,6 +147,8 @@ class _Recovery:
         self._player = Player(database, history)
         self._commits = 0
         self._seen: set[str] = set()
+        self._joined = False
+        """Two entries have one number: clones were joined, and none of them knows all numbers."""
         self._previous: dict[str, str] = {}
 
     def run(self) -> Report:
@@ -155,7 +157,9 @@ class _Recovery:
                 self._commits += 1
                 said = Trailers(commit.trailers)
                 if said.is_a_vaults():
-                    self._seen.add(said.one(outbox.SEQ) or "")
+                    number = said.one(outbox.SEQ) or ""
+                    self._joined |= number in self._seen and not is_known(self._db, commit)
+                    self._seen.add(number)
                     self._previous.setdefault(said.one(outbox.PREVIOUS) or "0", commit.id)
                     self._player.play(commit)
             told = self._player.told
@@ -166,7 +170,7 @@ class _Recovery:
     def _missing(self) -> Iterator[str]:
         if not self._commits:
             yield ("there is no Git history: everything is taken from the files as they are")
-        for previous, commit_id in self._previous.items():
+        for previous, commit_id in self._previous.items() if not self._joined else ():
             if previous != "0" and previous not in self._seen:
                 yield (
                     f"journal entry {previous}, which commit {commit_id[:12]} was made after, is "

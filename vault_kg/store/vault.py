@@ -159,6 +159,12 @@ def open_vault(root: Path, state: Path | None = None) -> Vault:
     if state is not None and _is_to_read(root, where):
         return _open_to_read(root, where)
     vault_id, created = identity(root)
+    own = default_state(root)
+    if not where.is_file() and where != own and own.is_file():
+        raise Unavailable(
+            f"this vault has its state in {own}, and you can write to it; leave --state out",
+            path=str(where),
+        )
     if not where.is_file():
         raise Unavailable(
             f"the state of this vault ({where}) is gone; a clone has none. Nothing was changed. Run "
