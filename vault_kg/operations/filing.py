@@ -176,12 +176,12 @@ def _plan_restore(ws: Workspace, request: Restore, caller: Caller) -> Plan:
     )  # fmt: skip
     moves = ((head.record_id, path),) if path != head.path else ()
     if before is None or not before.strip():
-        return Plan(head.partition, drafts.receipt_of(change), (change,), moves=moves)
+        return Plan(head.partition, drafts.receipt_of(change), (change,), path, moves=moves)
     beside = _free_beside(ws, path)
     keeping = Change(beside, None, before, partition=head.partition)
     said = f"the text that stood in {path} is kept in {beside}; nothing but the name of it changed"
     receipt = drafts.receipt_of(change, warnings=[said])
-    return Plan(head.partition, receipt, (keeping, change))
+    return Plan(head.partition, receipt, (keeping, change), path)
 
 
 def _is_anothers(path: str, content: bytes, head: Revision) -> bool:
