@@ -10,6 +10,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
+from textual.command import CommandList
 from textual.pilot import Pilot
 
 from tests.operations.builder import VaultBox
@@ -61,6 +62,20 @@ class Stage:
         while not holds():
             assert time.monotonic() < deadline, f"it never came to be:\n{self.text}"
             await self.pilot.pause(0.02)
+
+    async def choose(self, command: str) -> None:
+        """Take the first command of the palette, once what it found for the last letter is shown.
+
+        While it searches, the palette keeps showing what the letters before had found, and Enter
+        takes the first of those.
+        """
+        await self.see(command)
+        await self.settle()
+        found = self.app.screen.query_one(CommandList)
+        assert found.highlighted is not None
+        first = found.get_option_at_index(found.highlighted)
+        assert command in str(first.prompt), first.prompt
+        await self.press("enter")
 
 
 Flow = Callable[[Stage], Awaitable[None]]
