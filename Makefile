@@ -14,7 +14,7 @@ help:  ## show this list
 
 setup: $(BIN)/.ready  ## make the environment: packages, llama.cpp, the embedding model
 
-$(BIN)/.ready: pyproject.toml requirements.lock scripts/build_llama.py
+$(BIN)/.ready: pyproject.toml requirements.lock scripts/build_llama.py vault_kg/index/stamps.c
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "Python 3.11 or newer is needed; give one with PYTHON=…")'
 	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
 	@echo "installing packages"
@@ -42,4 +42,4 @@ bench: setup  ## run the benchmarks that need no data of others
 	@for b in startup commit embedding; do $(BIN)/python benchmarks/$$b.py; done
 
 clean:  ## remove the environment and what tests and demo left
-	rm -rf $(VENV) state/demo .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) vault_kg/index/_stamps.* state/demo .pytest_cache .mypy_cache .ruff_cache .hypothesis

@@ -13,25 +13,23 @@ import json
 import marshal
 import os
 import time
+from array import array
 from collections.abc import Sequence
 from operator import attrgetter
-from pathlib import Path
 from typing import NamedTuple
 
 from vault_kg.extract.backends.values import Stored
 from vault_kg.extract.reading import RACY_NS
 from vault_kg.extract.roots import Root
 from vault_kg.extract.wanted import Wanted
-from vault_kg.index import walk
+from vault_kg.index import stamping, walk
 
-VERSION = 2
+VERSION = 3
 """What a stored listing is made by: raised with its shape, and with the rules of which files a walk
 and a root hold. One of another version tells nothing."""
 
-Stamp = tuple[int, int, int, int]
-"""Size, mtime and ctime in nanoseconds, inode."""
+Stamp = stamping.Numbers
 
-_stamp_of = attrgetter("st_size", "st_mtime_ns", "st_ctime_ns", "st_ino")
 _times_of = attrgetter("st_dev", "st_mtime_ns", "st_ctime_ns", "st_ino")
 
 
@@ -42,8 +40,10 @@ class _Listed(NamedTuple):
     marks: dict[str, str]
     """Who read the names of the files."""
     place: list[object]
-    folders: Sequence[tuple[str, list[str]]]
-    """The prefix of each, and the names of its files."""
+    folders: list[str]
+    """Their prefixes."""
+    paths: list[str]
+    """Of the files."""
     ignores: list[str]
     """The prefixes of folders with a `.gitignore`."""
     shape: str
@@ -84,48 +84,47 @@ def _glance(root: Root, wanted: Wanted, before: Stored, since: int) -> Tree | No
     listed = _read(before.listing)
     if listed is None or listed.place != _place(root) or not wanted.hold(listed.marks):
         return None
-    folders = listed.folders
-    base = f"{root.folder}/"
-    paths = [prefix + name for prefix, names in folders for name in names]
     try:
-        if _digest(_times(base, [prefix for prefix, _ in folders], listed.ignores)) != listed.shape:
+        if _digest(_times(root, listed.folders, listed.ignores)) != listed.shape:
             return None
-        stamps = list(map(_stamp_of, map(os.lstat, [base + path for path in paths])))
+        stamps = stamping.stamps(root.folder, listed.paths)
     except OSError:
         return None
-    digest = _digest(stamps)
+    if stamping.NOTHING[0] in stamping.columns(stamps)[0]:
+        return None
+    digest = hashlib.sha256(stamps).hexdigest()
     if digest == before.stamps:
-        return Tree({}, known=len(paths), stored=before)
+        return Tree({}, known=len(listed.paths), stored=before)
     stored = Stored(before.listing, digest if _are_old(stamps, since) else "")
-    return Tree(dict(zip(paths, stamps, strict=True)), stored=stored)
+    return Tree(_files(listed.paths, stamps), stored=stored)
 
 
 def _list(root: Root, wanted: Wanted, since: int) -> Tree:
     listing = walk.walk(root.folder, wanted)
-    files = {
-        folder.prefix + name: stamp
-        for folder in listing.folders
-        for name, stamp in zip(folder.names, folder.stamps, strict=True)
-    }
+    files = _files(listing.paths, listing.stamps)
     if listing.unlisted:
         return Tree(files, listing.unlisted)
     return Tree(files, stored=_stored(root, wanted, listing, since))
 
 
+def _files(paths: Sequence[str], stamps: array[int]) -> dict[str, Stamp]:
+    return dict(zip(paths, zip(*stamping.columns(stamps), strict=True), strict=True))
+
+
 def _stored(root: Root, wanted: Wanted, listing: walk.Listing, since: int) -> Stored | None:
-    base = f"{root.folder}/"
-    prefixes = [folder.prefix for folder in listing.folders]
-    ignores = [prefix for prefix in prefixes if Path(f"{base}{prefix}.gitignore").is_file()]
-    stamps = [stamp for folder in listing.folders for stamp in folder.stamps]
+    folders = listing.folders
+    ignores = [prefix for prefix in folders if (root.folder / prefix / ".gitignore").is_file()]
     try:
-        times = _times(base, prefixes, ignores)
+        times = _times(root, folders, ignores)
     except OSError:
         return None
-    if not _are_old(times, since):
+    if max(max(mtime, ctime) for _, mtime, ctime, _ in times) >= since - RACY_NS:
         return None
-    folders = [(folder.prefix, folder.names) for folder in listing.folders]
-    said = _Listed(VERSION, wanted.marks(), _place(root), folders, ignores, _digest(times))
-    return Stored(json.dumps(said), _digest(stamps) if _are_old(stamps, since) else "")
+    said = _Listed(
+        VERSION, wanted.marks(), _place(root), folders, listing.paths, ignores, _digest(times)
+    )
+    old = _are_old(listing.stamps, since)
+    return Stored(json.dumps(said), hashlib.sha256(listing.stamps).hexdigest() if old else "")
 
 
 def _read(text: str) -> _Listed | None:
@@ -138,15 +137,17 @@ def _read(text: str) -> _Listed | None:
     return _Listed(*said) if of_now else None
 
 
-def _times(base: str, prefixes: Sequence[str], ignores: Sequence[str]) -> list[Stamp]:
-    found = [os.lstat(base + prefix) for prefix in prefixes]
+def _times(root: Root, folders: Sequence[str], ignores: Sequence[str]) -> list[Stamp]:
+    base = f"{root.folder}/"
+    found = [os.lstat(base + prefix) for prefix in folders]
     found += [os.stat(f"{base}{prefix}.gitignore") for prefix in ignores]  # noqa: PTH116
     return list(map(_times_of, found))
 
 
-def _are_old(stamps: Sequence[Sequence[int]], since: int) -> bool:
+def _are_old(stamps: array[int], since: int) -> bool:
     """Say whether nothing that was saved after the look began can have the same times."""
-    return max([max(stamp[1], stamp[2]) for stamp in stamps], default=0) < since - RACY_NS
+    _, mtimes, ctimes, _ = stamping.columns(stamps)
+    return max(max(mtimes, default=0), max(ctimes, default=0)) < since - RACY_NS
 
 
 def _place(root: Root) -> list[object]:

@@ -134,7 +134,7 @@ class Indexer:
         started = time.time_ns()
         listing = walk.walk(self._vault.root)
         digest = listing.digest()
-        report = ScanReport(listing.count, problems=listing.problems)
+        report = ScanReport(len(listing.paths), problems=listing.problems)
         if listing.problems or settings.get(self._db, _LISTING) != digest:
             changed, removed = self._compare(listing)
             self._note_problems(listing)

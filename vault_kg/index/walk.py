@@ -2,25 +2,23 @@
 
 `.gitignore` files are honoured, hidden tool folders are skipped, links are reported and not
 followed. A folder that could not be listed is named, so that nothing in it is taken for deleted.
-Nearly all of the time goes to one `lstat` a file; nothing else is done file by file unless
-something changed.
+Most of the time goes to one `lstat` a file, which `stamping` makes for all at once; nothing is made
+file by file but its path, unless something changed.
 """
 
 from __future__ import annotations
 
 import hashlib
-import marshal
 import os
 import stat
+from array import array
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import cached_property
-from operator import attrgetter
 from pathlib import Path
-from typing import NamedTuple
 
-from vault_kg.index import ignoring
+from vault_kg.index import ignoring, stamping
 from vault_kg.index.ignoring import Rule
 from vault_kg.index.ignoring import ignored as ignored
 from vault_kg.records.model import Problem
@@ -32,26 +30,18 @@ SKIPPED = frozenset(
 ONTOLOGY = "ontology.yaml"
 
 _SUFFIXES = frozenset({".md", ".MD", ".Md", ".mD"})
-_mode_of = attrgetter("st_mode")
-_stamp_of = attrgetter("st_size", "st_mtime_ns", "st_ctime_ns", "st_ino")
-
-_Stamp = tuple[int, int, int, int]
 Named = Callable[[str, str], bool]
-
-
-class Folder(NamedTuple):
-    """The files of one folder that the index looks at; `prefix` ends with a slash, or is empty."""
-
-    prefix: str
-    names: list[str]
-    stamps: list[_Stamp]
 
 
 @dataclass
 class Listing:
     """What a walk found."""
 
-    folders: list[Folder] = field(default_factory=list)
+    folders: list[str] = field(default_factory=list)
+    """The prefixes of the folders that were listed: each ends with a slash, or is empty."""
+    paths: list[str] = field(default_factory=list)
+    stamps: array[int] = field(default_factory=lambda: array("q"))
+    """The stamps of the paths, in their order (`stamping.NUMBERS` of each)."""
     problems: dict[str, Problem] = field(default_factory=dict)
     unlisted: list[str] = field(default_factory=list)
     """Folders that could not be listed completely; what they held is left alone."""
@@ -59,27 +49,17 @@ class Listing:
     @cached_property
     def files(self) -> dict[str, Stamp]:
         """The stamp of each file, by path."""
-        return {
-            folder.prefix + name: Stamp(*stamp)
-            for folder in self.folders
-            for name, stamp in zip(folder.names, folder.stamps, strict=True)
-        }
-
-    @property
-    def count(self) -> int:
-        """How many files there are."""
-        return sum(len(folder.names) for folder in self.folders)
+        return dict(zip(self.paths, map(Stamp, *stamping.columns(self.stamps)), strict=True))
 
     @property
     def newest_ns(self) -> int:
         """When the file that was saved last was saved."""
-        return max((stamp[1] for folder in self.folders for stamp in folder.stamps), default=0)
+        return max(stamping.columns(self.stamps)[1], default=0)
 
     def digest(self) -> str:
         """Return what is equal for two walks that saw the same files with the same stamps."""
-        found = hashlib.sha256()
-        for folder in self.folders:
-            found.update(marshal.dumps((folder.prefix, folder.names, folder.stamps), 2))
+        found = hashlib.sha256("\0".join(self.paths).encode())
+        found.update(self.stamps)
         return found.hexdigest()
 
     def complete(self, path: str) -> bool:
@@ -102,6 +82,10 @@ def walk(root: Path, named: Named | None = None) -> Listing:
     while waiting:
         prefix, rules = waiting.pop()
         waiting += _list_folder(f"{root}/{prefix}", prefix, rules, listing, named)
+    if listing.paths:
+        listing.stamps = stamping.stamps(root, listing.paths)
+        if stamping.NOTHING[0] in stamping.columns(listing.stamps)[0]:
+            _look_closer(root, listing)
     return listing
 
 
@@ -118,21 +102,21 @@ def _list_folder(
     """List the files of one folder, and return the folders in it."""
     wanted = named or (_source_name if is_among_sources(prefix) else _note_name)
     inner: list[str] = []
-    chosen: list[os.DirEntry[str]] = []
+    chosen: list[str] = []
     try:
         with _opened(absolute) as folder, os.scandir(folder) as entries:
             for entry in entries:
+                name = entry.name
                 if entry.is_dir(follow_symlinks=False):
-                    inner.append(entry.name)
-                elif wanted(entry.name, prefix):
-                    chosen.append(entry)
-                elif entry.name == ".gitignore":
+                    inner.append(name)
+                elif wanted(name, prefix):
+                    chosen.append(prefix + name)
+                elif name == ".gitignore":
                     rules = (*rules, *ignoring.rules(absolute, prefix))
             if rules:
-                chosen = [
-                    entry for entry in chosen if not ignoring.excluded(rules, prefix + entry.name)
-                ]
-            listing.folders.append(_stamped(prefix, chosen, listing))
+                chosen = [path for path in chosen if not ignoring.excluded(rules, path)]
+            listing.folders.append(prefix)
+            listing.paths += chosen if _is_text("".join(chosen)) else _texts(chosen, listing)
     except OSError as error:
         listing.unlisted.append(prefix.rstrip("/"))
         listing.problems[prefix or "."] = Problem(
@@ -157,47 +141,43 @@ def _opened(absolute: str) -> Iterator[int | str]:
         os.close(descriptor)
 
 
-def _stamped(prefix: str, entries: list[os.DirEntry[str]], listing: Listing) -> Folder:
-    """Stamp the files of a folder: all at once, or with care where one is not as it should be."""
-    names = [entry.name for entry in entries]
-    try:
-        found = [entry.stat(follow_symlinks=False) for entry in entries]
-    except OSError:
-        found = []
-    modes = {stat.S_IFMT(mode) for mode in set(map(_mode_of, found))}
-    if len(found) == len(names) and modes <= {stat.S_IFREG} and _is_text("".join(names)):
-        return Folder(prefix, names, list(map(_stamp_of, found)))
-    folder = Folder(prefix, [], [])
-    for entry in entries:
-        stamp = _stamp(prefix + entry.name, entry, listing)
-        if stamp is not None:
-            folder.names.append(entry.name)
-            folder.stamps.append(stamp)
-    return folder
+def _texts(paths: list[str], listing: Listing) -> list[str]:
+    """Return the paths that can be stored, and say of the others that they are not read."""
+    for path in paths:
+        if not _is_text(path):
+            problem = Problem("unreadable", "the file's name is not UTF-8", hint="rename it")
+            listing.problems[_shown(path)] = problem
+    return [path for path in paths if _is_text(path)]
 
 
-def _stamp(path: str, entry: os.DirEntry[str], listing: Listing) -> _Stamp | None:
+def _look_closer(root: Path, listing: Listing) -> None:
+    """Leave out what is not a regular file, and say why it is not read."""
+    stamps = zip(*stamping.columns(listing.stamps), strict=True)
+    found = list(zip(listing.paths, stamps, strict=True))
+    listing.paths, listing.stamps = [], array("q")
+    for path, stamp in found:
+        closer = _closer(root, path, listing) if stamp == stamping.NOTHING else stamp
+        if closer is not None:
+            listing.paths.append(path)
+            listing.stamps.extend(closer)
+
+
+def _closer(root: Path, path: str, listing: Listing) -> stamping.Numbers | None:
     """Return a regular file's stamp; of anything else say why it is not read."""
     try:
-        found = entry.stat(follow_symlinks=False)
+        found = (root / path).lstat()
+    except FileNotFoundError:  # deleted since the folder was listed
+        return None
     except OSError as error:
+        reason = f"the file cannot be read: {error.strerror}"
         listing.unlisted.append(path)
-        reason, hint = f"the file cannot be read: {error.strerror}", None
-    else:
-        if not _is_text(path):
-            reason, hint = "the file's name is not UTF-8", "rename it"
-        elif stat.S_ISREG(found.st_mode):
-            stamp: _Stamp = _stamp_of(found)
-            return stamp
-        elif stat.S_ISLNK(found.st_mode):
-            listing.problems[path] = Problem(
-                "symlink", "a symbolic link is not read", hint="replace it by the file itself"
-            )
-            return None
-        else:
-            return None
-    listing.problems[_shown(path)] = Problem("unreadable", reason, hint=hint)
-    return None
+        listing.problems[path] = Problem("unreadable", reason)
+        return None
+    if stat.S_ISLNK(found.st_mode):
+        listing.problems[path] = Problem(
+            "symlink", "a symbolic link is not read", hint="replace it by the file itself"
+        )
+    return stamping.numbers(found) if stat.S_ISREG(found.st_mode) else None
 
 
 def is_among_sources(prefix: str) -> bool:

@@ -44,7 +44,7 @@ def seen(root: Path) -> Seen | None:
 
 def _tell(root: Path) -> None:
     listing = walk.walk(root)
-    told = None if listing.problems else (listing.digest(), listing.count)
+    told = None if listing.problems else (listing.digest(), len(listing.paths))
     sys.stdout.write(json.dumps(told))
 
 

@@ -26,6 +26,8 @@ from vault_kg.store.flushing import Hardening
 
 MAX_RECORD_BYTES = 10_000_000
 
+_LARGEST_NUMBER = 2**63 - 1  # of SQLite; some file systems make an inode's number of a hash
+
 _AT_FDCWD = -100
 _RENAME_EXCHANGE = 2
 
@@ -42,7 +44,9 @@ class Stamp:
     @classmethod
     def of(cls, found: os.stat_result) -> Stamp:
         """Return the stamp in a stat result."""
-        return cls(found.st_size, found.st_mtime_ns, found.st_ctime_ns, found.st_ino)
+        return cls(
+            found.st_size, found.st_mtime_ns, found.st_ctime_ns, found.st_ino & _LARGEST_NUMBER
+        )
 
 
 @dataclass(frozen=True)
