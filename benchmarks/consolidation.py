@@ -129,6 +129,8 @@ def measure(parent: Path, pages: int, candidates: int) -> dict[str, Any]:
              f"{standing[n][1]} {text(rng, 3)}" if n % 2 and standing else text(rng, 60))
             for n in range(min(candidates, len(standing) or candidates))
         ]  # fmt: skip
+        time.sleep(2.1)  # until no file was saved so recently that its stamp proves nothing
+        ws.scan()
         watch = Stopwatch()
         patched = {name: getattr(Semantics, name) for name in ("embed_texts", "embed_pending")}
         for name, method in patched.items():

@@ -34,7 +34,7 @@ def by_title(db: Database, wanted: Filter, titles: Collection[str]) -> list[tupl
     condition, values = wanted.condition()
     keys = json.dumps(sorted({names.lookup_key(title) for title in titles}))
     rows = db.rows(
-        f"SELECT name.name, {QUALIFIED} FROM name JOIN record USING (key) "
+        f"SELECT name.name, {QUALIFIED} FROM name CROSS JOIN record USING (key) "  # names first
         "WHERE name.source = 'title' AND name.name IN (SELECT value FROM json_each(:titles)) "
         f"AND {condition} ORDER BY record.id",
         values | {"titles": keys},

@@ -173,8 +173,8 @@ class IndexFile:
         return bool(self._flags(offset) & _EXTENDED and extended & _INTENT_TO_ADD)
 
     def _name(self, position: int) -> bytes:
-        offset = self._offsets[position]
-        start = offset + self._flags_at + (4 if self._flags(offset) & _EXTENDED else 2)
+        flags = self._offsets[position] + self._flags_at
+        start = flags + (4 if self._data[flags] & _EXTENDED >> 8 else 2)
         return self._data[start : self._data.index(b"\0", start)]
 
     def _position(self, path: bytes) -> int:

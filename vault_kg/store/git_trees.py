@@ -200,6 +200,8 @@ def _sets_something(edits: _Edits) -> bool:
 
 
 def _is_dot_git(part: str) -> bool:
+    if part.isascii() and "git" not in part.lower():
+        return False
     # As `git fsck` judges: HFS+ passes over some characters, NTFS over what follows a stream's
     # colon, trailing dots and spaces, and reads a backslash as a slash.
     folded = "".join(c for c in part if c not in _IGNORED_BY_HFS).lower()

@@ -18,6 +18,7 @@ PRIVATE = ".vault-kg"
 DEFAULT_PARTITION = "main"
 
 _LOOK_ALIKES = frozenset("\u2044\u2215\u29f8\uff0f\uff3c\u2216\u29f5\ufe68\u2024\u2025\uff0e")
+_CLIMBING = frozenset(["", ".", ".."])
 _PRIVATE = frozenset([PRIVATE, ".git", "git~1"])
 _DEVICES = frozenset(
     ["con", "prn", "aux", "nul", *(f"{name}{n}" for name in ("com", "lpt") for n in range(1, 10))]
@@ -67,7 +68,7 @@ def look(root: Path, relative: str) -> tuple[str, os.stat_result | None]:
         UnsafePath: the path leaves the vault by its text or by a link.
     """
     parts = relative.split("/")
-    if not relative or "\0" in relative or any(part in ("", ".", "..") for part in parts):
+    if not relative or "\0" in relative or not _CLIMBING.isdisjoint(parts):
         raise UnsafePath(f"{relative[:200]!r} is not a path inside the vault", path=relative[:200])
     current = str(root)
     for part in parts:
@@ -96,7 +97,7 @@ def _unsafe_reason(text: str) -> str | None:
 
 def _unsafe_part(part: str) -> str | None:
     folded = _folded(part)
-    if folded in ("", ".", ".."):
+    if folded in _CLIMBING:
         return "a part of it is empty or climbs"
     if folded.partition(".")[0].rstrip() in _DEVICES:
         return f"{part!r} is a device name on Windows"
