@@ -319,3 +319,25 @@ def test_another_history_of_changes_tells_nothing(coded: Coded) -> None:
 def changed(db: Database, since: row_log.Mark) -> set[str] | None:
     found = row_log.since(db, since)
     return found.ids if found is not None else None
+
+
+def test_what_names_a_merged_page_follows_the_page_that_it_was_merged_into(
+    coded: Coded, tmp_path: Path
+) -> None:
+    box = coded.box
+    fast, quick = box.page("Fast", "Criterion"), box.page("Quick", "Criterion")
+    scenario = box.page("Timed", "TestScenario", fields={"criteria": [quick]})
+    box.merge(fast, quick)
+    coded.index()
+
+    def named() -> list[str]:
+        _, edges, _ = dump(opening.backend(box.ws))
+        return [target for source, target, *_ in edges if source == f"record:{scenario}"]
+
+    assert named() == [f"record:{fast}"]
+    there = box.root / "secret/pages/criterion/fast.md"
+    there.parent.mkdir(parents=True)
+    box.path(fast).rename(there)
+    box.ws.scan()
+    coded.index()
+    assert dump(opening.backend(box.ws)) == made_anew(coded, tmp_path / "anew.sqlite")
