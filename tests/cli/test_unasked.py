@@ -108,7 +108,7 @@ def test_init_begins_the_history(vault_kg, folder) -> None:
     assert vault_kg("status", cwd=folder.root).code == 0
     made = vault_kg("init", folder.root)
     assert made.code == 0 and "is a vault now" in made.out
-    assert git(folder.root, "log", "--format=%an %s").startswith("editor edit: ")
+    assert git(folder.root, "log", "--format=%an %s").startswith("editor add: ")
     listed = git(folder.root, "ls-files")
     assert ".vault-kg/vault.toml" in listed
     assert folder.path("ada").relative_to(folder.root).as_posix() in listed
@@ -127,7 +127,7 @@ def test_a_write_begins_it_and_a_refused_one_does_not(vault_kg, folder) -> None:
     assert refused.code == 1 and not (folder.root / ".git").exists()
     saved = vault_kg("call", "knowledge_save_page", "--json", json.dumps(page), cwd=folder.root)
     assert saved.json["git"]["state"] == "committed"
-    assert git(folder.root, "log", "--format=%s").splitlines()[1].startswith("edit: ")
+    assert git(folder.root, "log", "--format=%s").splitlines()[1].startswith("add: ")
     edit(folder, "Friend of", "Colleague of")
     assert vault_kg("status", cwd=folder.root).code == 0
     assert git(folder.root, "log", "-1", "--format=%s") == "edit: Ada Lovelace\n"

@@ -107,7 +107,7 @@ def test_what_was_pulled_and_undone_in_git_stays_withdrawn(vault: VaultBox, clon
     git(vault.root, "reset", "-q", "--hard", before)
     vault.ws.scan()
     assert vault.get(ada)["lifecycle"] == "withdrawn"
-    assert [f["code"] for f in vault.findings()] == ["revision_edited", "guard_contradicted"]
+    assert [f["code"] for f in vault.findings()] == ["guard_contradicted"]
 
 
 def test_a_state_put_back_from_a_copy_catches_up_with_git(vault: VaultBox, folder: Path) -> None:

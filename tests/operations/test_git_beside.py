@@ -72,6 +72,35 @@ def test_a_file_that_is_a_conflict_from_its_first_line_is_no_note(vault: VaultBo
     (finding,) = vault.findings()
     assert (finding["code"], finding["line"]) == ("broken_front_matter", 1)
     assert "Git conflict" in finding["message"]
+    refused = vault.refused("knowledge_get", id=page)
+    assert isinstance(refused, InvalidRecord) and refused.data["line"] == 1
+    assert "Git conflict" in refused.message and "marker lines" in refused.message
+
+
+def test_status_says_what_git_is_in_the_middle_of_and_what_to_run(vault: VaultBox) -> None:
+    page = vault.page(body="Before.")
+    told = vault.call("knowledge_status")
+    assert (told["git"]["operation"], told["git"]["conflicted"]) == (None, 0)
+    assert told["nextSteps"] == [] and told["findings"] == {"errors": 0, "warnings": 0}
+    merge_on_two_branches(vault, page, "Before.", "Ours.", "Theirs.")
+    vault.scan()
+    told = vault.call("knowledge_status")
+    assert (told["git"]["operation"], told["git"]["conflicted"]) == ("merge", 1)
+    assert told["findings"] == {"errors": 1, "warnings": 0}
+    merge, findings = told["nextSteps"]
+    assert "merge" in merge["why"] and "1 file" in merge["why"] and merge["run"] == "git status"
+    assert findings == {"why": "1 error to look at", "run": "vault-kg diagnostics"}
+    git(vault, "checkout", "--theirs", ".")
+    git(vault, "commit", "-qam", "merged")
+    vault.scan()
+    told = vault.call("knowledge_status")
+    assert told["nextSteps"] == [] and told["git"]["operation"] is None
+    assert git(vault, "checkout", "-q", "side") == 0
+    vault.edit(page, "Theirs.", "Others.")
+    git(vault, "commit", "-qam", "others")
+    git(vault, "cherry-pick", "main^{/^ours}")
+    (step, *_) = vault.call("knowledge_status")["nextSteps"]
+    assert "cherry-pick" in step["why"]
 
 
 @pytest.mark.parametrize(
@@ -124,7 +153,8 @@ def test_markers_are_not_written_and_what_has_them_can_be_changed_and_withdrawn(
 
 def test_a_vault_whose_git_was_removed_says_what_is_in_no_commit(vault: VaultBox) -> None:
     pages = [vault.page(f"Page {n}") for n in range(3)]
-    assert vault.call("knowledge_status")["git"] == {"pending": 0, "reason": None, "inNoCommit": 0}
+    told = vault.call("knowledge_status")["git"]
+    assert (told["pending"], told["reason"], told["inNoCommit"]) == (0, None, 0)
     shutil.rmtree(vault.root / ".git")
     vault.page("New")
     told = vault.call("knowledge_status")["git"]

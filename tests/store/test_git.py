@@ -111,10 +111,13 @@ def test_a_request_that_changes_nothing_gets_the_head_and_makes_no_commit(vault,
 def test_a_request_may_ask_for_a_commit_that_changes_nothing_to_keep_its_trailers(vault, history):
     history.commit([request(put(vault, "a.md", b"1"))])
     guard = request(
-        FileSnapshot("a.md", b"1"), trailers=[("Guard", "withdrawn pg_1")], keep_empty=True
+        FileSnapshot("a.md", b"1"),
+        subject="edit",
+        empty_subject="guard",
+        trailers=[("Guard", "withdrawn pg_1")],
     )
     (commit,) = history.commit([guard])
-    assert git(vault, "rev-list", "--count", "HEAD").strip() == "2"
+    assert git(vault, "log", "--format=%s").splitlines() == ["guard", "save a page"]
     assert history.commit([guard]) == [commit]
 
 

@@ -30,7 +30,7 @@ from tests.operations.builder import ANYBODY, Clock, VaultBox
 from vault_kg.errors import VaultError
 from vault_kg.operations import registry
 from vault_kg.operations.workspace import Workspace
-from vault_kg.store import failpoints
+from vault_kg.store import failpoints, files
 
 os.environ["VAULT_KG_EMBEDDING_MODEL"] = "off"
 
@@ -335,7 +335,10 @@ def check_no_stray(root: Path) -> None:
 
 
 def check_git(box: VaultBox, untracked: frozenset[str] = frozenset()) -> None:
-    """Git holds every published entry once and in order, and the working tree is clean."""
+    """Git holds every published entry in order, and the working tree is clean.
+
+    Each is told by a commit of ours once, or is an edit that a person committed.
+    """
     database = box.ws.database
     assert database.rows("SELECT seq FROM git_outbox") == [], "Git has not caught up"
     log = box.git("log", "--reverse", "--format=%H %(trailers:key=Vault-Seq,valueonly)")
@@ -343,7 +346,10 @@ def check_git(box: VaultBox, untracked: frozenset[str] = frozenset()) -> None:
     committed = database.rows(
         "SELECT commit_id, seq FROM journal WHERE commit_id IS NOT NULL ORDER BY seq"
     )
-    assert [(c, int(s)) for c, s in told] == committed
+    ours = [(c, int(s)) for c, s in told]
+    assert ours == [pair for pair in committed if pair in ours]
+    for commit, seq in set(committed) - set(ours):
+        assert_holds_edit(box, commit, seq)
     queued = database.rows(
         "SELECT seq FROM journal WHERE state = 'published' AND seq IN "
         "(SELECT seq FROM journal_file) ORDER BY seq"
@@ -360,3 +366,14 @@ def check_git(box: VaultBox, untracked: frozenset[str] = frozenset()) -> None:
         input="\n".join(blobs), text=True,
     ).stdout  # fmt: skip
     assert "missing" not in listed
+
+
+def assert_holds_edit(box: VaultBox, commit: str, seq: int) -> None:
+    """A commit that is not ours has exactly what an edit saw."""
+    (operation,) = box.ws.database.row("SELECT operation FROM journal WHERE seq = ?", (seq,))
+    assert operation == "observe", seq
+    for path, _, digest in box.ws.database.rows(
+        "SELECT path, record_id, after_hash FROM journal_file WHERE seq = ?", (seq,)
+    ):
+        content = box.ws.history.read_file(commit, path)
+        assert (files.content_hash(content) if content is not None else None) == digest, path

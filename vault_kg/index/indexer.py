@@ -255,7 +255,7 @@ class Indexer:
                         found.moves,
                         found.guards,
                         found.merges,
-                        _label(looked, len(found.changes)),
+                        self._label(looked, list(found.changes)),
                     )
                 rest = [(p, f.content) for p, f in looked.items() if p not in found.changes]
                 lost = [(p, None) for p in gone if p not in found.changes]
@@ -263,6 +263,16 @@ class Indexer:
         finally:
             self._looked = {}
         return len(looked) + len(gone)
+
+    def _label(self, looked: dict[str, Looked], changed: list[str]) -> str:
+        """Return what a commit of edits calls them: the title of a single one, else their number."""
+        if len(changed) != 1:
+            return f"{len(changed)} files" if changed else ""
+        there = looked.get(changed[0])
+        if there is not None:
+            return there.parsed.title if there.parsed.record is not None else ""
+        gone = self._db.value("SELECT title FROM record WHERE path = ?", (changed[0],))
+        return str(gone or "")
 
     def _as_accepted(self, path: str, content: bytes, there: Revision | None) -> Looked:
         """Parse accepted bytes; a file that was edited since gets no stamp, so that it is seen."""
@@ -361,12 +371,6 @@ def renew(db: Database, beyond: int) -> None:
     """Say that reads answer otherwise than at that generation, whatever else has changed."""
     with db.write():
         settings.put(db, _GENERATION, str(max(generation(db), beyond) + 1))
-
-
-def _label(looked: dict[str, Looked], files: int) -> str:
-    """Return what a commit of edits calls them: the title of a single one, else their number."""
-    titles = [file.parsed.title for file in looked.values() if file.parsed.record is not None]
-    return titles[0] if files == 1 and len(titles) == 1 else f"{files} files" if files > 1 else ""
 
 
 def _racy(stamp: Stamp, seen_ns: int) -> bool:

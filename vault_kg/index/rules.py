@@ -182,9 +182,10 @@ def _state_problems(
         stated = getattr(record, key)
         if stated != value and not (stated is None and record.lifecycle != stands.lifecycle):
             found.append(_edited("lifecycle_edited", key, stated, value, lines))
-    if record.revision != stands.revision:
+    differs = record.revision != stands.revision
+    if differs and not revisions.is_written(db, record.id, record.revision):
         written = revisions.written(db, record.id)
-        if written is not None and record.revision != written:
+        if written is not None:
             found.append(_edited("revision_edited", "revision", record.revision, written, lines))
     return found
 

@@ -81,7 +81,8 @@ def knowledge_history(ws: Workspace, request: History, caller: Caller) -> Histor
 
 
 def _diff(ws: Workspace, caller: Caller, revision: Revision) -> str | None:
-    before = revisions.get(ws.database, revision.record_id, revision.revision - 1)
+    older = revisions.history(ws.database, revision.record_id, 1, revision.revision)
+    before = older[0].revision if older else None
     if before is not None and not caller.sees(before.partition):
         before = None  # of when it was hidden nothing is told
     new = ws.bytes_of(revision)
@@ -91,7 +92,7 @@ def _diff(ws: Workspace, caller: Caller, revision: Revision) -> str | None:
     lines = difflib.unified_diff(
         validate.text_lines(old.decode("utf-8", "replace")),
         validate.text_lines(new.decode("utf-8", "replace")),
-        f"revision {revision.revision - 1}",
+        f"revision {before.revision if before else revision.revision - 1}",
         f"revision {revision.revision}",
         lineterm="",
     )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any
 
 from vault_kg.state.database import Database
@@ -194,6 +195,21 @@ def before_in_queue(db: Database, seq: int) -> int | None:
     return int(found) if found is not None else None
 
 
+def decided_before(db: Database, seq: int) -> int | None:
+    """Return the newest entry that Git must tell of and that is older than another one.
+
+    An edit is none: it decides nothing of a record, and the commit of whoever made it may tell it.
+    """
+    found = db.value(
+        "SELECT seq FROM journal WHERE seq < ? AND state = 'published' "
+        "AND (commit_id IS NOT NULL OR seq IN (SELECT seq FROM git_outbox)) "
+        f"AND (NOT ({OBSERVE_ONLY}) OR json_array_length(effects, '$.guards') > 0 "
+        "OR json_array_length(effects, '$.merges') > 0) ORDER BY seq DESC LIMIT 1",
+        (seq,),
+    )
+    return int(found) if found is not None else None
+
+
 def is_committed(db: Database) -> bool:
     """Say whether any entry is in Git."""
     return db.row("SELECT 1 FROM journal WHERE commit_id IS NOT NULL LIMIT 1") is not None
@@ -224,6 +240,12 @@ def mark_committed(db: Database, commits: dict[int, str]) -> None:
                 (seq,),
             )
             db.execute("DELETE FROM git_outbox WHERE seq = ?", (seq,))
+
+
+def leave_queue(db: Database, entries: Iterable[int]) -> None:
+    """Let entries wait no more for Git, which does not hold their bytes: they stay here."""
+    with db.write():
+        db.executemany("DELETE FROM git_outbox WHERE seq = ?", ((seq,) for seq in entries))
 
 
 def kept_bytes(db: Database, seq: int, content_hash: str) -> bytes | None:
@@ -263,15 +285,15 @@ def of_commit(db: Database, commit_id: str) -> int | None:
     return int(found) if found is not None else None
 
 
-def last_hash(db: Database, path: str) -> str | None:
-    """Return the hash of the bytes that a published entry last gave a path.
+def last_hash(db: Database, path: str, before: int | None = None) -> str | None:
+    """Return the hash of the bytes that a published entry last gave a path, or one before another.
 
     None where there is none, or the last one removed the file.
     """
     found: str | None = db.value(
         "SELECT after_hash FROM journal_file JOIN journal USING (seq) "
-        "WHERE path = ? AND state = 'published' ORDER BY seq DESC LIMIT 1",
-        (path,),
+        "WHERE path = ? AND seq < ? AND state = 'published' ORDER BY seq DESC LIMIT 1",
+        (path, before if before is not None else 1 << 62),
     )
     return found
 

@@ -75,6 +75,20 @@ def written(db: Database, record_id: str) -> int | None:
     return int(found) if found is not None else None
 
 
+def is_written(db: Database, record_id: str, revision: int) -> bool:
+    """Say whether we, or its first file, ever wrote a number into a record's file.
+
+    An older file that comes back, as by a reset in Git, states the number that it had.
+    """
+    found = db.row(
+        "SELECT 1 FROM revision JOIN journal USING (seq) WHERE record_id = ?1 AND revision = ?2 "
+        "AND (operation <> 'observe' OR revision = "
+        "(SELECT min(revision) FROM revision WHERE record_id = ?1))",
+        (record_id, revision),
+    )
+    return found is not None
+
+
 def made_by(db: Database, record_id: str) -> str | None:
     """Return the operation that made a record's first revision."""
     found: str | None = db.value(

@@ -55,7 +55,7 @@ def _unknown(
 ) -> tuple[LoggedCommit, ...]:
     """Return the commits of vaults that a head tells of, and the journal does not know."""
     told = history.log_with_trailers(after, saying=outbox.SEQ, of=of)
-    news = {commit.id for commit in told if not playing.is_known(database, commit)}
+    news = {commit.id for commit in told if not playing.is_known_whole(database, commit)}
     if not news:
         return ()
     found = history.log_with_trailers(after, changes=True, saying=outbox.SEQ, of=of)
@@ -71,7 +71,8 @@ def play(database: Database, history: History, arrived: Arrived) -> set[str]:
     player = playing.Player(database, history)
     touched: set[str] = set()
     for commit in arrived.commits:
-        touched |= player.play(commit)
+        for one in playing.told(commit):
+            touched |= player.play(one)
     seen_head.put(database, arrived.head)
     return touched
 
@@ -90,7 +91,11 @@ def _is_all_ours(database: Database, history: History, head: str, seen: str | No
         if oid == seen:
             return True
         commit = history.describe(oid) if oid is not None else None
-        if commit is None or len(commit.parents) > 1 or not playing.is_known(database, commit):
+        if (
+            commit is None
+            or len(commit.parents) > 1
+            or not playing.is_known_whole(database, commit)
+        ):
             return False
         oid = commit.parents[0] if commit.parents else None
     return False

@@ -63,8 +63,18 @@ class CommitRequest:
     at: datetime
     body: str = ""
     trailers: Sequence[tuple[str, str]] = ()
-    keep_empty: bool = False
-    """Commit even where the files change nothing, for the sake of the trailers."""
+    empty_subject: str | None = None
+    """What a commit is called that is made for its trailers alone, where the files change nothing;
+    none is made where None."""
+
+    def messages(self) -> list[bytes]:
+        """Return what the message of the commit may be: with a change, and without any."""
+        subjects = dict.fromkeys([self.subject, self.empty_subject or self.subject])
+        return [self.message(subject) for subject in subjects]
+
+    def message(self, subject: str) -> bytes:
+        """Return the message of the commit under a subject."""
+        return git_message.format_message(subject, self.body, self.trailers)
 
 
 @dataclass
@@ -146,12 +156,14 @@ class Committer:
         self, plan: _Plan, request: CommitRequest, files: Sequence[tuple[str, str | None]]
     ) -> str:
         tree, changes = plan.editor.apply(plan.tree, files)
-        if plan.tip is not None and tree == plan.tree and not request.keep_empty:
+        subject = request.subject if tree != plan.tree else request.empty_subject
+        if subject is None:
+            assert plan.tip is not None, "what changes nothing changes a tree that is there"
             return plan.tip
         parents = [plan.tip] if plan.tip else []
         author = git_message.format_person(request.author_name, request.author_email, request.at)
         committer = git_message.committer_at(request.at)
-        message = git_message.format_message(request.subject, request.body, request.trailers)
+        message = request.message(subject)
         data = git_message.format_commit(tree, parents, author, committer, message)
         plan.tree, plan.tip = tree, plan.objects.add("commit", data)
         for change in changes:
@@ -197,11 +209,11 @@ class Committer:
         request: CommitRequest,
         files: Sequence[tuple[str, str | None]],
     ) -> int | None:
-        message = git_message.format_message(request.subject, request.body, request.trailers)
+        messages = request.messages()
         author = git_message.format_person(request.author_name, request.author_email, request.at)
         for position in reversed(range(len(recent))):
             commit = recent[position][1]
-            same = commit.author == author and commit.message.encode() == message
+            same = commit.author == author and commit.message.encode() in messages
             if same and all(self._blob(commit.tree, p) == blob for p, blob in dict(files).items()):
                 return position
         return None

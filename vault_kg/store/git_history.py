@@ -43,6 +43,8 @@ class LoggedCommit:
     committer: tuple[str, str]
     changes: tuple[FileChange, ...] = ()
     """Against the first parent; empty unless asked for, and for a merge."""
+    joined: tuple[list[tuple[str, str]], ...] = ()
+    """The trailers of each message of which this one was made; of most there is one."""
 
 
 class HistoryReader:
@@ -168,7 +170,7 @@ def _logged(oid: str, data: bytes, changes: Sequence[FileChange]) -> LoggedCommi
     commit = parse_commit(data)
     return LoggedCommit(
         oid, commit.parents, commit.at, commit.subject, commit.trailers, commit.authored_by,
-        commit.committed_by, tuple(changes),
+        commit.committed_by, tuple(changes), tuple(commit.joined_trailers),
     )  # fmt: skip
 
 

@@ -64,6 +64,11 @@ class ParsedCommit:
         """The trailers of the message, in order."""
         return trailers_of(self.message)
 
+    @property
+    def joined_trailers(self) -> list[list[tuple[str, str]]]:
+        """The trailers of each message that was joined into this one, in order."""
+        return joined_trailers_of(self.message)
+
 
 def format_commit(
     tree: str, parents: Sequence[str], author: bytes, committer: bytes, message: bytes
@@ -133,9 +138,17 @@ def format_message(subject: str, body: str, trailers: Iterable[tuple[str, str]])
 def trailers_of(message: str) -> list[tuple[str, str]]:
     """Return the trailers of a message: its last paragraph, if every line of it is one."""
     _, found, last = message.rstrip("\n").rpartition("\n\n")
-    if not found:
-        return []
-    matches = [_TRAILER.fullmatch(line) for line in last.split("\n")]
+    return _as_trailers(last) if found else []
+
+
+def joined_trailers_of(message: str) -> list[list[tuple[str, str]]]:
+    """Return the trailers of each message of which one was made, as by squashing, in order."""
+    paragraphs = message.rstrip("\n").split("\n\n")[1:]
+    return [trailers for text in paragraphs if (trailers := _as_trailers(text.strip("\n")))]
+
+
+def _as_trailers(paragraph: str) -> list[tuple[str, str]]:
+    matches = [_TRAILER.fullmatch(line) for line in paragraph.split("\n")]
     if not all(matches):
         return []
     return [(match[1], match[2].rstrip()) for match in matches if match]

@@ -17,8 +17,9 @@ from filelock import FileLock, Timeout
 
 from vault_kg.errors import UnsafePath, VaultError
 from vault_kg.state import journal as rows
+from vault_kg.state.database import Database
 from vault_kg.state.journal import Entry, FileRow
-from vault_kg.store import marks, seen_head, unasked
+from vault_kg.store import marks, passing, seen_head, unasked
 from vault_kg.store.failpoints import reach
 from vault_kg.store.git import CommitRequest, FileSnapshot, GitPending, GitUnavailable, History
 from vault_kg.store.git_trees import split_path
@@ -110,9 +111,12 @@ class Outbox:
         while entries := rows.queued(database, BATCH):
             tell(len(committed), len(committed) + rows.queue_state(database)[0], "committing")
             reach("git.before")
+            waiting = [(entry, rows.files(database, entry.seq)) for entry in entries]
             try:
                 before = self._history.resolve("HEAD")
-                commits = self._history.commit(self._requests(entries))
+                passed = passing.passed(self._history, before, waiting)
+                wanted = [one for one in waiting if one[0].seq not in passed]
+                commits = self._history.commit(self._requests(wanted))
             except GitUnavailable as error:
                 rows.note_queue_reason(database, f"{_UNAVAILABLE}{error}")
                 return
@@ -120,10 +124,11 @@ class Outbox:
                 rows.note_queue_reason(database, str(error))
                 return
             reach("git.committed")
-            made = dict(zip((e.seq for e in entries), commits, strict=True))
+            made = dict(zip((entry.seq for entry, _ in wanted), commits, strict=True))
             seen = seen_head.following(database, self._history, before, commits)
             with database.write():
                 rows.mark_committed(database, made)
+                rows.leave_queue(database, passed)
                 if seen is not None:
                     seen_head.put(database, seen)
             committed += (entry.seq for entry in entries)
@@ -132,30 +137,51 @@ class Outbox:
             with contextlib.suppress(GitUnavailable):  # it is tried again later
                 self._history.tidy()
 
-    def _requests(self, entries: list[Entry]) -> list[CommitRequest]:
-        requests = [self._request(entry) for entry in entries]
+    def _requests(self, waiting: list[passing.Waiting]) -> list[CommitRequest]:
+        requests = [self._request(entry, changed) for entry, changed in waiting]
         if not rows.is_committed(self._vault.database):
             identity = FileSnapshot(CONFIG, (self._vault.root / CONFIG).read_bytes())
             requests[0] = replace(requests[0], files=[*requests[0].files, identity])
         return requests
 
-    def _request(self, entry: Entry) -> CommitRequest:
-        changed = rows.files(self._vault.database, entry.seq)
-        previous = rows.before_in_queue(self._vault.database, entry.seq)
+    def _request(self, entry: Entry, changed: list[FileRow]) -> CommitRequest:
+        database = self._vault.database
+        previous = rows.decided_before(database, entry.seq)
+        verb = _verb(database, entry, changed)
+        label = entry.effects["label"] or (changed[0].path if changed else "")
         return CommitRequest(
             files=[FileSnapshot(f.path, f.after) for f in changed if _git_can_hold(f.path)],
-            subject=_subject(entry, changed),
+            subject=_subject(verb, label),
+            empty_subject=_empty_subject(entry, verb, label),
             trailers=_trailers(entry, previous, {f.path for f in changed if f.after is None}),
             author_name=entry.actor,
             author_email=f"{_mailbox(entry.actor)}@vault-kg.invalid",
             at=datetime.fromisoformat(entry.published_at or entry.accepted_at),
-            keep_empty=True,  # a guard, or an edit that the person committed: told all the same
         )
 
 
-def _subject(entry: Entry, changed: list[FileRow]) -> str:
-    what = entry.effects["label"] or (changed[0].path if changed else "")
-    verb = "edit" if entry.operation == OBSERVE else entry.operation.removeprefix("knowledge_")
+def _verb(database: Database, entry: Entry, changed: list[FileRow]) -> str:
+    """Return what was done: the operation, or what became of the files that a person changed."""
+    if entry.operation != OBSERVE:
+        return entry.operation.removeprefix("knowledge_")
+    if all(file.after is None for file in changed):
+        return "delete"
+    are_new = (rows.last_hash(database, file.path, entry.seq) is None for file in changed)
+    return "add" if all(are_new) else "edit"
+
+
+def _empty_subject(entry: Entry, verb: str, label: str) -> str | None:
+    """Return what a commit is called whose files the head holds already, if one is to be made.
+
+    Of an edit that a person committed, that commit tells; a request and a guard are told by ours.
+    """
+    if entry.operation != OBSERVE:
+        return _subject(verb, label)
+    count = passing.guarded(entry)
+    return _subject("guard", f"{count} record{'' if count == 1 else 's'}") if count else None
+
+
+def _subject(verb: str, what: str) -> str:
     return _one_line(f"{verb}: {what}")[:120]
 
 

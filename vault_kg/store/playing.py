@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from vault_kg.errors import NotFound
@@ -19,7 +19,8 @@ from vault_kg.state.guards import Guard
 from vault_kg.state.journal import Entry, FileRow
 from vault_kg.state.merges import Contribution, Declined, Merge
 from vault_kg.state.revisions import Revision
-from vault_kg.store import files, outbox, vault
+from vault_kg.store import files, outbox, untold, vault
+from vault_kg.store.journal import EDITOR, OBSERVE
 from vault_kg.store.plan import Plan
 
 if TYPE_CHECKING:
@@ -56,6 +57,17 @@ def is_known(database: Database, commit: LoggedCommit) -> bool:
     )  # fmt: skip
 
 
+def told(commit: LoggedCommit) -> list[LoggedCommit]:
+    """Return a commit once for each entry that it tells of: several where a person squashed them."""
+    entries = [trailers for trailers in commit.joined if Trailers(trailers).is_a_vaults()]
+    return [replace(commit, trailers=trailers) for trailers in entries] or [commit]
+
+
+def is_known_whole(database: Database, commit: LoggedCommit) -> bool:
+    """Say whether the journal has every entry that a commit is of."""
+    return all(is_known(database, one) for one in told(commit))
+
+
 class Player:
     """Plays commits into a state, in the caller's transaction; they come oldest first."""
 
@@ -77,6 +89,7 @@ class Player:
         if rows.find(self._db, request_id) is not None:
             request_id = f"{request_id}@{commit.id[:12]}"  # two clones used one id
         made = self._revisions(commit, said)
+        self._replaced(commit, said, made)
         seq = self._entry(commit, said, request_id, made)
         self._add_revisions(made, seq, str(said.one(outbox.AT)))
         for guard in _made(Guard, said.parsed(outbox.GUARD)):
@@ -90,6 +103,38 @@ class Player:
             if isinstance(move, list) and len(move) == 2:
                 revisions.move(self._db, str(move[0]), str(move[1]))
         return said.ids()
+
+    def _replaced(self, commit: LoggedCommit, said: Trailers, made: Sequence[Revision]) -> None:
+        """Take in what a person's own commit held, and this one builds on, as an edit of then."""
+        if not made or not commit.parents or len(commit.joined) > 1:
+            return  # a squashed commit builds on what was before all of its entries
+        parent = self._history.describe(commit.parents[0])
+        if parent is None:
+            return
+        edited = said.one(outbox.OPERATION) == OBSERVE
+        found = untold.replaced(self._db, self._history, parent.id, made, edited=edited)
+        if not found:
+            return
+        at = min(parent.at.strftime("%Y-%m-%dT%H:%M:%SZ"), str(said.one(outbox.AT)))
+        wanted = int(said.one(outbox.SEQ) or 0) - 1
+        entry = Entry(
+            wanted if wanted > rows.last_seq(self._db) else 0, f"{OBSERVE}-{commit.id}", OBSERVE,
+            found[0].partition, EDITOR, None, "", "{}", rows.dump(_effects(found, "")),
+            rows.ACCEPTED, at, None, None, None,
+        )  # fmt: skip
+        kept = [FileRow(r.path, r.record_id, None, None, None, r.hash) for r in found]
+        seq = self._settle(entry, kept, parent.id, {"publishedAt": at, "actor": EDITOR})
+        self._add_revisions(found, seq, at)
+
+    def _settle(
+        self, entry: Entry, changed: list[FileRow], commit: str, receipt: dict[str, Any]
+    ) -> int:
+        """Add an entry as one that was published and committed."""
+        seq = rows.add(self._db, entry, changed)
+        rows.set_receipt(self._db, seq, rows.PUBLISHED, receipt, entry.accepted_at)
+        rows.mark_committed(self._db, {seq: commit})
+        self.told.entries += 1
+        return seq
 
     def _merges(self, said: Trailers, seq: int) -> None:
         for values in said.parsed(outbox.MERGE):
@@ -109,23 +154,15 @@ class Player:
     ) -> int:
         at = str(said.one(outbox.AT))
         wanted = int(said.one(outbox.SEQ) or 0)
-        effects = Plan("", {}, label=commit.subject.partition(": ")[2]).effects()
-        effects["revisions"] = [
-            {key: value for key, value in asdict(r).items() if key not in ("seq", "at")}
-            for r in made
-        ]
+        effects = _effects(made, commit.subject.partition(": ")[2])
         entry = Entry(
             wanted if wanted > rows.last_seq(self._db) else 0, request_id,
             said.one(outbox.OPERATION) or "unknown", said.text(outbox.PARTITION) or "",
             said.text(outbox.ACTOR) or commit.author[0], said.text(outbox.REASON),
             said.one(outbox.PAYLOAD) or "", "{}", rows.dump(effects), rows.ACCEPTED, at, None, None, None,
         )  # fmt: skip
-        seq = rows.add(self._db, entry, self._file_rows(commit, made))
         receipt = {**said.receipt(), "publishedAt": at, "actor": entry.actor}
-        rows.set_receipt(self._db, seq, rows.PUBLISHED, receipt, at)
-        rows.mark_committed(self._db, {seq: commit.id})
-        self.told.entries += 1
-        return seq
+        return self._settle(entry, self._file_rows(commit, made), commit.id, receipt)
 
     def _file_rows(self, commit: LoggedCommit, made: Sequence[Revision]) -> list[FileRow]:
         """Describe the files of a commit, those that it left as they were among them."""
@@ -182,6 +219,14 @@ class Player:
                 )
         values = (r.__dict__ for r in made)
         revisions.add(self._db, [Revision(**{**v, "seq": seq, "at": at}) for v in values])
+
+
+def _effects(made: Sequence[Revision], label: str) -> dict[str, Any]:
+    effects = Plan("", {}, label=label).effects()
+    effects["revisions"] = [
+        {key: value for key, value in asdict(r).items() if key not in ("seq", "at")} for r in made
+    ]
+    return effects
 
 
 def _made(kind: type[T], many: Iterable[Any]) -> list[T]:

@@ -16,10 +16,10 @@ from vault_kg.state import settings
 from vault_kg.state.copying import remove_database
 from vault_kg.state.database import Database
 from vault_kg.store import arriving, files, outbox, paths, reading, recovery_files, vault
-from vault_kg.store.playing import Player, Told, Trailers, is_known
+from vault_kg.store.playing import Player, Told, Trailers, is_known, told
 
 if TYPE_CHECKING:
-    from vault_kg.store.git import History
+    from vault_kg.store.git import History, LoggedCommit
 
 
 T = TypeVar("T")
@@ -75,10 +75,10 @@ def _build(root: Path, history: History, where: Path) -> Report:
     database = Database(where, create=True)
     try:
         report = _Recovery(database, history).run()
-        told = recovery_files.compare(root, database)
-        report.guards += told.guards
-        report.merges += told.merges
-        report.unproven += told.unproven
+        added = recovery_files.compare(root, database, history)
+        report.guards += added.guards
+        report.merges += added.merges
+        report.unproven += added.unproven
         settings.put(database, "vault_id", vault_id)
         settings.put(database, "created", created)
         if not reading.can_write(root / paths.PRIVATE):
@@ -113,7 +113,7 @@ def _restore_identity(root: Path, history: History) -> None:
 
 def _set_aside(root: Path, where: Path) -> list[str]:
     """Move what belongs to the lost state out of the new one's way; nothing is thrown away."""
-    told = []
+    kept_aside = []
     for suffix in ("-wal", "-shm", "-journal"):
         left = Path(f"{where}{suffix}")
         if not left.exists():
@@ -122,12 +122,14 @@ def _set_aside(root: Path, where: Path) -> list[str]:
             left.unlink()
             continue
         kept = left.replace(_free(left.with_name(f"{left.name}.lost")))
-        told.append(f"{kept} is what is left of the lost state; it cannot be read alone")
+        kept_aside.append(f"{kept} is what is left of the lost state; it cannot be read alone")
     prepared = root / vault.TEMPORARIES
     if prepared.is_dir() and any(prepared.iterdir()):
         kept = prepared.replace(_free(prepared.with_name("unfinished")))
-        told.append(f"{kept} holds files of requests that were at work when the state was lost")
-    return told
+        kept_aside.append(
+            f"{kept} holds files of requests that were at work when the state was lost"
+        )
+    return kept_aside
 
 
 def _free(wanted: Path) -> Path:
@@ -155,17 +157,21 @@ class _Recovery:
         with self._db.write():
             for commit in self._history.log_with_trailers(changes=True):
                 self._commits += 1
-                said = Trailers(commit.trailers)
-                if said.is_a_vaults():
-                    number = said.one(outbox.SEQ) or ""
-                    self._joined |= number in self._seen and not is_known(self._db, commit)
-                    self._seen.add(number)
-                    self._previous.setdefault(said.one(outbox.PREVIOUS) or "0", commit.id)
-                    self._player.play(commit)
-            told = self._player.told
-            told.unproven += self._missing()
+                for one in told(commit):
+                    self._play(one)
+            report = self._player.told
+            report.unproven += self._missing()
             arriving.all_seen(self._db, self._history)
-        return Report(**asdict(told), commits=self._commits)
+        return Report(**asdict(report), commits=self._commits)
+
+    def _play(self, commit: LoggedCommit) -> None:
+        said = Trailers(commit.trailers)
+        if said.is_a_vaults():
+            number = said.one(outbox.SEQ) or ""
+            self._joined |= number in self._seen and not is_known(self._db, commit)
+            self._seen.add(number)
+            self._previous.setdefault(said.one(outbox.PREVIOUS) or "0", commit.id)
+            self._player.play(commit)
 
     def _missing(self) -> Iterator[str]:
         if not self._commits:

@@ -11,10 +11,9 @@ from collections.abc import Iterator
 from dataclasses import asdict, dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from vault_kg.errors import UnsafePath, legible
-from vault_kg.records import model
-from vault_kg.records.frontmatter import FrontMatterError, parse
 from vault_kg.records.model import Record
 from vault_kg.state import guards, merges, revisions
 from vault_kg.state import journal as rows
@@ -23,8 +22,11 @@ from vault_kg.state.guards import Guard
 from vault_kg.state.journal import Entry
 from vault_kg.state.merges import Merge
 from vault_kg.state.revisions import Revision
-from vault_kg.store import files
+from vault_kg.store import files, untold
 from vault_kg.store.plan import Plan
+
+if TYPE_CHECKING:
+    from vault_kg.store.git import History
 
 OPERATION = "recover"
 ACTOR = "vault-kg"
@@ -39,19 +41,24 @@ class Told:
     unproven: list[str] = field(default_factory=list)
 
 
-def compare(root: Path, database: Database) -> Told:
+def compare(root: Path, database: Database, history: History) -> Told:
     """Compare every record file with what was recovered of it.
+
+    Of a file that a person committed as it is, that commit tells all but its lifecycle.
 
     Args:
         root: the vault's folder.
         database: the recovered state; guards and merges that only files tell of are added.
+        history: the vault's Git history.
     """
-    return _Comparison(root, database).run()
+    head = history.resolve("HEAD")
+    return _Comparison(root, database, dict(history.list_files(head)) if head else {}).run()
 
 
 class _Comparison:
-    def __init__(self, root: Path, database: Database) -> None:
+    def __init__(self, root: Path, database: Database, in_git: dict[str, str]) -> None:
         self._root = root
+        self._in_git = in_git
         self._db = database
         self._heads = revisions.heads(database)
         self._guarded = guards.lifecycles(database)
@@ -65,9 +72,9 @@ class _Comparison:
             content = self._read(path)
             if content is None or rows.last_hash(self._db, path) == files.content_hash(content):
                 continue  # Git has just these bytes
-            record = _record(content)
+            record = untold.record_in(content)
             if record is not None:
-                self._look(path, record)
+                self._look(path, record, self._in_git.get(path) == files.blob_id(content))
         if self._guards or self._merges:
             self._write()
         return self._told
@@ -78,17 +85,18 @@ class _Comparison:
         except (UnsafePath, OSError):
             return None
 
-    def _look(self, path: str, record: Record) -> None:
+    def _look(self, path: str, record: Record, in_git: bool) -> None:
         head = self._heads.get(record.id)
         if head is None:
-            self._say(f"{path}: no commit tells of {record.id}; it is taken in as it stands")
+            if not in_git or record.lifecycle != "active":
+                self._say(f"{path}: no commit tells of {record.id}; it is taken in as it stands")
             return
         standing = self._guarded.get(record.id) or (
             "merged" if record.id in self._merged else "active"
         )
         if record.lifecycle != "active" and standing == "active":
             self._believe(path, record, head)
-        else:
+        elif not in_git:
             self._say(
                 f"{path} is not what the history has of {record.id} (revision {head.revision}); it "
                 "is taken in as an edit"
@@ -148,11 +156,3 @@ def _markdown(root: Path) -> Iterator[str]:
             path = Path(folder, name).relative_to(root).as_posix()
             if name.lower().endswith(".md") and legible(path) == path:  # else it is not UTF-8
                 yield path
-
-
-def _record(content: bytes) -> Record | None:
-    try:
-        document = parse(content)
-    except FrontMatterError:
-        return None
-    return model.read_record(document)[0] if model.is_record(document) else None

@@ -37,10 +37,11 @@ def following(
         database: the state.
         history: the vault's Git history.
         before: the head before the commits were made; None where there was none.
-        commits: what was made, oldest first.
+        commits: what holds the entries, oldest first: what was made, or the head as it was.
     """
-    if not commits or get(database) != before:
+    made = [commit for commit in commits if commit != before]  # else the head held it already
+    if not made or get(database) != before:
         return None
-    first = history.describe(commits[0])
+    first = history.describe(made[0])
     on_top = first is not None and first.parents == ((before,) if before is not None else ())
-    return commits[-1] if on_top else None
+    return made[-1] if on_top else None
