@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from tests.consolidation.boards import Board, paged
-from vault_kg.errors import NotFound
+from vault_kg.errors import InvalidArgument, InvalidRecord, MissingFile, NotFound
 from vault_kg.operations.caller import Caller
 
 HIDDEN = Caller("x", partitions=frozenset({"elsewhere"}))
@@ -60,7 +60,18 @@ def test_a_node_alone_is_a_chain_and_a_hidden_one_is_none(board: Board) -> None:
     for caller, name in ((HIDDEN, node), (Caller("tester"), "pg_none")):
         assert isinstance(board.refusal("get_supersedence_chain", caller, node_id=name), NotFound)
     claim = board.claim(node)
-    assert isinstance(board.refusal("get_supersedence_chain", node_id=claim), NotFound)
+    refused = board.refusal("get_supersedence_chain", node_id=claim)
+    assert isinstance(refused, InvalidArgument) and "is a claim" in refused.message
+
+
+def test_of_a_node_whose_file_cannot_be_read_is_said_why(board: Board) -> None:
+    node = board.consolidate("Alone")
+    file = board.path(node)
+    file.write_text("---\n[")
+    board.ws.scan()
+    refused = board.refusal("get_supersedence_chain", node_id=node)
+    assert isinstance(refused, InvalidRecord | MissingFile)
+    assert board.relative(file) in refused.message
 
 
 def test_the_history_of_a_topic_has_what_was_superseded_but_not_what_was_withdrawn(

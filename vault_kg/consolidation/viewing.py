@@ -11,10 +11,10 @@ from pydantic import Field
 
 from vault_kg.consolidation import relevance
 from vault_kg.consolidation.relevance import Standing
-from vault_kg.errors import VaultError
+from vault_kg.errors import InvalidArgument, VaultError
 from vault_kg.index import catalog, graph_rows, joints, successors
 from vault_kg.index.catalog import Row
-from vault_kg.operations import sight, targets
+from vault_kg.operations import targets
 from vault_kg.operations.base import Partition
 from vault_kg.operations.caller import Caller
 from vault_kg.operations.graph.request import GraphModel, GraphRequest
@@ -159,12 +159,20 @@ def node_row(ws: Workspace, caller: Caller, node_id: str) -> Row:
     """Return the row of a page that exists for a caller, whatever its lifecycle.
 
     Raises:
-        NotFound: there is no such page.
+        NotFound: there is no such record.
+        InvalidArgument: it is a claim or a relationship.
+        MissingFile: its file is gone.
+        InvalidRecord: its file cannot be read as a record.
     """
     head = targets.known(ws, caller, node_id)
     row = next(iter(catalog.by_id(ws.database, node_id)), None)
-    if row is None or row.kind != "page":
-        raise sight.not_found(head.record_id)
+    if row is None:
+        raise targets.absent(ws, head)
+    if row.kind != "page":
+        raise InvalidArgument(
+            f"{node_id} is a {row.kind}; only pages are nodes. knowledge_get tells what became of it",
+            id=node_id,
+        )
     return row
 
 
