@@ -1,4 +1,8 @@
-"""Documentation that is run: every command in it works, and the generated pages are up to date."""
+"""Documentation that is run: every command works and prints what is shown, generated pages are current.
+
+What a page shows below a command is compared with what it prints: `…` stands for anything within a
+line, and alone on a line for any lines.
+"""
 
 from __future__ import annotations
 
@@ -20,9 +24,29 @@ BLOCK = re.compile(r"^```console\n(.*?)^```", re.MULTILINE | re.DOTALL)
 EXPECTED_EXIT = re.compile(r"#\s*exit (\d+)\s*$")
 
 
-def commands(page: Path) -> list[str]:
-    blocks = BLOCK.findall(page.read_text(encoding="utf-8"))
-    return [line[2:] for block in blocks for line in block.splitlines() if line.startswith("$ ")]
+END = "\x1e"
+"""Ends what a command prints; no command prints it."""
+
+
+def commands(page: Path) -> list[tuple[str, list[str]]]:
+    """Return the commands of a page in order, each with the lines that are shown below it."""
+    found: list[tuple[str, list[str]]] = []
+    for block in BLOCK.findall(page.read_text(encoding="utf-8")):
+        for line in block.splitlines():
+            if line.startswith("$ "):
+                found.append((line[2:], []))
+            else:
+                found[-1][1].append(line)
+    return found
+
+
+def is_shown(lines: list[str], printed: str) -> bool:
+    """Say whether a page shows what was printed."""
+    parts = (
+        "(?:.*\n)*?" if line == "…" else re.escape(line).replace("…", ".*") + " *\n"
+        for line in lines
+    )
+    return re.fullmatch("".join(parts), printed) is not None
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda p: p.stem)
@@ -32,12 +56,14 @@ def test_every_command_of_a_page_runs_in_order(page: Path) -> None:
 
 
 def run_page(page: Path, folder: Path) -> None:
-    script = ["set -u"]
-    for number, command in enumerate(commands(page)):
+    script = ["set -u; exec 2>&1"]
+    told = commands(page)
+    for number, (command, _) in enumerate(told):
         expected = EXPECTED_EXIT.search(command)
         script.append(command)
         code = expected[1] if expected else "0"
-        script.append(f"test $? -eq {code} || {{ echo 'failed: command {number}' >&2; exit 99; }}")
+        script.append(f"test $? -eq {code} || {{ echo 'failed: command {number}'; exit 99; }}")
+        script.append(f"printf '{END}'")
     environment = os.environ | {
         "PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}",
         "HOME": str(folder / "home"),
@@ -49,7 +75,11 @@ def run_page(page: Path, folder: Path) -> None:
         ["bash", "-c", "\n".join(script)],
         cwd=folder, env=environment, capture_output=True, text=True, timeout=240, check=False,
     )  # fmt: skip
-    assert done.returncode == 0, f"{done.stdout[-2000:]}\n{done.stderr[-2000:]}"
+    assert done.returncode == 0, done.stdout[-4000:]
+    printed = done.stdout.split(END)
+    assert len(printed) == len(told) + 1
+    for (command, lines), text in zip(told, printed, strict=False):
+        assert not lines or is_shown(lines, text), f"$ {command}\n{text}"
 
 
 def test_the_generated_pages_are_up_to_date() -> None:

@@ -10,6 +10,24 @@ def test_status_says_what_there_is(vault_kg, vault) -> None:
     assert "up to date" in shown
 
 
+def test_status_points_at_what_is_to_be_looked_at(vault_kg, vault) -> None:
+    assert "vault-kg diagnostics" not in vault_kg("status", cwd=vault.root).out
+    vault.path("ada").write_text("")
+    shown = vault_kg("status").out
+    assert "errors to look at: vault-kg diagnostics\n" in shown
+    told = vault_kg("status", "--json").json
+    assert told["findings"]["errors"] > 0 and told["nextSteps"][0]["run"] == "vault-kg diagnostics"
+    first, *_ = vault_kg("diagnostics").out.splitlines()
+    assert "record_lost_front_matter" in first and vault["ada"] in first
+
+
+def test_the_name_of_an_emptied_file_shows_what_it_was(vault_kg, vault) -> None:
+    path = vault.path("ada")
+    path.write_text("")
+    shown = vault_kg("show", str(path.relative_to(vault.root)), cwd=vault.root)
+    assert shown.code == 0 and f"vault-kg restore {vault['ada']}" in shown.out
+
+
 def test_diagnostics_names_path_line_and_what_to_do(vault_kg, vault) -> None:
     clean = vault_kg("diagnostics", cwd=vault.root)
     assert clean.out == "Nothing needs to be looked at.\n"

@@ -37,7 +37,8 @@ def as_first_layout(state: Path) -> None:
     ours = [name for name in LATER if name not in kept]
     for name in reversed(ours):
         database.execute(f"DROP TABLE {name}")
-    database.execute("DROP INDEX journal_operation; PRAGMA user_version=1")
+    database.execute("DROP INDEX journal_operation; DROP INDEX journal_commit")
+    database.execute("PRAGMA user_version=1")
     assert database.execute("PRAGMA application_id").fetchone() == (APPLICATION_ID,)
     later = [
         name

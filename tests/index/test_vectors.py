@@ -247,7 +247,8 @@ def test_a_search_says_what_is_pending_and_uses_what_is_there(box: VaultBox) -> 
     box.put("one.md", "the word und das")
     box.scan()
     before = box.call("knowledge_search", query="das")
-    assert (before["semantic"]["state"], before["semantic"]["pending"]) == ("degraded", 1)
+    assert (before["semantic"]["state"], before["semantic"]["pending"]) == ("ready", 1)
+    assert before["semantic"]["reason"].startswith("1 passage is not embedded yet")
     assert before["hits"][0]["search"]["similarity"] is None
     box.ws.semantics.embed_pending()
     after = box.call("knowledge_search", query="das")

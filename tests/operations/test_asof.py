@@ -10,6 +10,7 @@ import pytest
 from tests.operations.builder import Clock, VaultBox
 from vault_kg.errors import Cancelled, NotFound
 from vault_kg.operations.caller import Caller
+from vault_kg.state import journal
 
 
 def titles(box: VaultBox, query: str, **more: Any) -> list[str]:
@@ -51,6 +52,16 @@ def test_lists_lookups_connections_and_search_answer_as_it_stood(
     assert [hit["id"] for hit in found["hits"]] == [claim]
     assert found["semantic"]["state"] == "off"
     assert set(then) <= set(found["asOf"])
+
+
+def test_the_entry_of_a_commit_is_found_without_reading_the_whole_journal(vault: VaultBox) -> None:
+    page = vault.page()
+    commit = vault.git("rev-parse", "HEAD")
+    assert journal.of_commit(vault.ws.database, commit) == vault.position
+    assert vault.listed(asOf={"commit": commit}) == {page}
+    asked = "SELECT max(seq) FROM journal WHERE commit_id = ?"
+    plan = list(vault.ws.database.rows(f"EXPLAIN QUERY PLAN {asked}", (commit,)))
+    assert plan and not any(str(step[-1]).startswith("SCAN") for step in plan)
 
 
 def test_today_s_answers_stand_beside_them(vault: VaultBox, moments: dict[str, Any]) -> None:

@@ -95,7 +95,7 @@ def test_an_inactive_target_is_refused_saying_which(vault: VaultBox, state: str)
     assert isinstance(refused, LifecycleRefused)
     assert state in refused.message and refused.data["lifecycle"] == state
     if state == "superseded":
-        assert f"correct {last} instead" in refused.message
+        assert f"take {last} instead" in refused.message
 
 
 def test_an_invalid_target_is_refused_saying_so(vault: VaultBox) -> None:

@@ -71,7 +71,7 @@ def test_every_finding_says_where_it_is_and_what_to_do(vault: VaultBox) -> None:
 def test_sections_are_parts_of_the_whole(vault: VaultBox) -> None:
     troubled(vault)
     every = vault.findings()
-    sections = ("conflicts", "files", "duplicates", "missing", "chains", "links")
+    sections = ("conflicts", "missing", "duplicates", "chains", "files", "links")
     parts = [f for section in sections for f in vault.findings(section=section)]
     assert [f for f in every if f["path"] != "ontology.yaml"] == parts
     refused = vault.refused("knowledge_diagnostics", section="everything")
@@ -138,7 +138,7 @@ def test_mending_what_was_found_makes_the_finding_go(vault: VaultBox) -> None:
     vault.write("knowledge_restore", id=gone)
     vault.scan()
     left = {f["code"] for f in vault.findings()}
-    assert left == {"guard_contradicted", "revision_edited", "missing", "merge_chain"}
+    assert left == {"guard_contradicted", "missing", "merge_chain"}
 
 
 @pytest.mark.parametrize("broken", ["page_types: [", "mode: perhaps\n", "nonsense: {}\n", "- a\n"])
@@ -182,7 +182,7 @@ def test_the_sections_together_are_everything_in_the_same_order(vault: VaultBox)
     vault.path(gone).unlink()
     vault.put("ontology.yaml", "page_types: {Loom: [\n")
     vault.scan()
-    sections = ("vocabulary", "conflicts", "files", "duplicates", "missing", "chains", "links")
+    sections = ("vocabulary", "conflicts", "missing", "duplicates", "chains", "files", "links")
     found = [
         f for s in sections for f in vault.call("knowledge_diagnostics", section=s)["findings"]
     ]

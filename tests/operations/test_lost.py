@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from tests.operations.builder import VaultBox
-from vault_kg.errors import InvalidArgument, InvalidRecord, MissingFile
+from vault_kg.errors import InvalidArgument, InvalidRecord, MissingFile, NotFound
 from vault_kg.operations.caller import Caller
 
 TEXT = b"# Ada\n\nThe moon is cheese.\n"
@@ -174,3 +174,144 @@ def test_what_gitignore_leaves_out_of_a_partition_is_its_own_matter(
 
 def test_restoring_what_is_there_is_refused(vault: VaultBox, ada: str) -> None:
     assert isinstance(vault.refused("knowledge_restore", id=ada), InvalidArgument)
+
+
+# What is told where the file is looked at
+
+
+@pytest.mark.parametrize("content", [b"", b"The moon is cheese.\n"])
+def test_the_note_that_a_record_became_says_what_it_was_and_how_to_restore_it(
+    vault: VaultBox, ada: str, content: bytes
+) -> None:
+    path = vault.path(ada)
+    path.write_bytes(content)
+    vault.scan()
+    note = vault.lookup(vault.relative(path))
+    (why,) = vault.get(note)["reasons"]
+    assert (why["code"], why["record"]) == ("record_lost_front_matter", ada)
+    assert f"vault-kg restore {ada}" in why["message"]
+    vault.write("knowledge_restore", id=ada)
+    vault.put("notes/plain.md", "Always a note.\n")
+    vault.scan()
+    assert vault.get("doc:file:notes/plain.md")["reasons"] == []
+
+
+def test_a_note_says_nothing_of_a_record_about_what_the_caller_does_not_see(
+    vault: VaultBox,
+) -> None:
+    owner = vault.page("Hidden", partition="secret")
+    claim = vault.claim(owner, partition="main")
+    path = vault.path(claim)
+    path.write_bytes(b"")
+    vault.scan()
+    guest = Caller("guest", partitions=frozenset({"main"}))
+    note = vault.call("knowledge_get", guest, id=f"doc:file:{vault.relative(path)}")
+    assert note["reasons"] == [] and claim not in str(note)
+
+
+def test_a_record_whose_file_cannot_be_read_says_so_by_its_name_too(
+    vault: VaultBox, ada: str
+) -> None:
+    vault.edit(ada, "title: Ada", "title: [Ada")
+    vault.scan()
+    for refused in (
+        vault.refused("knowledge_get", id=ada),
+        vault.refused("knowledge_lookup", text="Ada"),
+    ):
+        assert isinstance(refused, InvalidRecord) and "main/pages/person/ada.md:" in refused.message
+    assert isinstance(vault.refused("knowledge_lookup", text="Nobody"), NotFound)
+
+
+def test_naming_a_lost_record_in_a_write_says_what_became_of_it(vault: VaultBox, ada: str) -> None:
+    vault.path(ada).write_bytes(b"")
+    vault.scan()
+    refused = vault.refused(
+        "knowledge_save_claim", claimKind="fact", owner=ada, statement="x", evidence=vault.evidence
+    )
+    assert isinstance(refused, InvalidRecord) and refused.data["field"] == "owner"
+    assert "is empty" in refused.message and f"vault-kg restore {ada}" in refused.message
+
+
+def test_the_cause_is_told_before_what_follows_from_it(vault: VaultBox, ada: str) -> None:
+    vault.claim(ada)
+    whole = vault.path(ada).read_bytes()
+    for content, code in (
+        (b"", "record_lost_front_matter"),
+        (whole.replace(b"title: Ada", b"title: [Ada"), "broken_front_matter"),
+    ):
+        (vault.root / "main/pages/person/ada.md").write_bytes(content)
+        vault.scan()
+        assert [f["code"] for f in vault.findings()] == [code, "unknown_reference"]
+
+
+# Sources without a descriptor
+
+
+def lost_source(vault: VaultBox) -> tuple[str, str]:
+    """Return a source that nothing cites, and the path of its descriptor."""
+    source = vault.source("Some words.\n", name="words.txt")
+    (path,) = (p for p in vault.files() if p.endswith("source.yaml"))
+    return source, path
+
+
+def test_a_descriptor_that_gitignore_leaves_out_says_by_which_line(vault: VaultBox) -> None:
+    source, path = lost_source(vault)
+    vault.put(".gitignore", "source.yaml\n")
+    vault.scan()
+    (finding,) = vault.findings()
+    assert (finding["code"], finding["severity"], finding["path"]) == ("ignored", "error", path)
+    assert ".gitignore:1 (`source.yaml`)" in finding["message"] and source in finding["message"]
+    assert vault.findings(section="sources") == [finding]
+    refused = vault.refused("knowledge_source", id=source)
+    assert isinstance(refused, NotFound) and ".gitignore:1" in refused.message
+    (vault.root / ".gitignore").unlink()
+    vault.scan()
+    assert vault.findings() == [] and vault.call("knowledge_source", id=source)["verified"]
+
+
+def test_an_emptied_descriptor_says_so_and_how_to_bring_it_back(vault: VaultBox) -> None:
+    source, path = lost_source(vault)
+    (vault.root / path).write_bytes(b"")
+    vault.scan()
+    (finding,) = vault.findings()
+    assert (finding["code"], finding["message"]) == ("invalid_source", "the file is empty")
+    assert f"git restore -- {path}" in finding["hint"]
+    refused = vault.refused("knowledge_source", id=source)
+    assert isinstance(refused, NotFound) and "is empty" in refused.message
+    assert f"git restore -- {path}" in refused.message
+    vault.git("restore", "--", path)
+    vault.scan()
+    assert vault.findings() == [] and vault.call("knowledge_source", id=source)["verified"]
+
+
+def test_a_descriptor_that_is_gone_is_told_of_while_something_cites_its_source(
+    vault: VaultBox, ada: str
+) -> None:
+    claim = vault.claim(ada)
+    (path,) = (p for p in vault.files() if p.endswith("source.yaml"))
+    (vault.root / path).unlink()
+    vault.scan()
+    first, *follow = vault.findings()
+    assert (first["code"], first["path"]) == ("source_missing", path)
+    assert "git log -- " in first["hint"] and {f["code"] for f in follow} == {"unknown_source"}
+    vault.path(claim).unlink()
+    vault.scan()
+    assert "source_missing" not in {f["code"] for f in vault.findings()}
+
+
+def test_a_source_that_was_deleted_is_nothing_to_look_at(vault: VaultBox) -> None:
+    source, path = lost_source(vault)
+    vault.call("knowledge_delete_by_source", source_file="words.txt", group_ids=["main"])
+    vault.scan()
+    assert vault.findings() == [] and not (vault.root / path).exists()
+    assert isinstance(vault.refused("knowledge_source", id=source), NotFound)
+
+
+def test_a_hidden_descriptor_is_its_partition_s_own_matter(vault: VaultBox) -> None:
+    source, _ = lost_source(vault)
+    vault.put(".gitignore", "source.yaml\n")
+    vault.scan()
+    outside = Caller("guest", partitions=frozenset({"other"}))
+    assert vault.call("knowledge_diagnostics", outside)["findings"] == []
+    refused = vault.refused("knowledge_source", outside, id=source)
+    assert ".gitignore" not in refused.message

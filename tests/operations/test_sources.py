@@ -282,7 +282,7 @@ def test_a_broken_descriptor_is_reported_and_stops_nothing(vault: VaultBox, text
     vault.put(f"main/sources/{DIGEST}/source.yaml", text)
     vault.scan()
     (finding,) = vault.findings("invalid_source")
-    assert finding["path"].endswith("source.yaml") and "Git" in finding["hint"]
+    assert finding["path"].endswith("source.yaml") and "git restore" in finding["hint"]
     assert page in vault.listed()
 
 

@@ -49,6 +49,41 @@ def test_as_many_conflicts_are_counted_as_are_listed_and_they_page(vault: VaultB
         )
 
 
+def test_findings_are_counted_as_far_as_that_costs_nothing_and_within_sight(
+    vault: VaultBox,
+) -> None:
+    conflicting(vault, 2)
+    vault.put("main/pages/broken.md", "---\nformat: knowledge-record-v1\nx: [\n---\n")
+    vault.put("other/pages/broken.md", "---\nformat: knowledge-record-v1\nx: [\n---\n")
+    vault.path(vault.page("Gone")).unlink()
+    vault.put("ontology.yaml", "mode: odd\n")
+    vault.put("notes/a.md", "[[Nowhere]]\n")
+    vault.scan()
+    every = vault.findings()
+    told = vault.call("knowledge_status")
+    elsewhere = [f for f in every if f["code"] in ("conflict", "unresolved_link")]
+    assert len(elsewhere) == 3
+    assert sum(told["findings"].values()) == len(every) - len(elsewhere)
+    first, second = told["nextSteps"]
+    assert first["why"] == "2 conflicts wait for you" and "conflicts" in first["run"]
+    assert second["run"] == "vault-kg diagnostics"
+    guest = Caller("guest", partitions=frozenset({"other"}))
+    seen = vault.call("knowledge_diagnostics", guest)["total"]
+    assert sum(vault.call("knowledge_status", guest)["findings"].values()) == seen < len(every)
+
+
+def test_very_many_findings_are_not_all_counted(
+    vault: VaultBox, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("vault_kg.operations.inspection.MAX_COUNTED", 3)
+    for n in range(5):
+        vault.put(f"main/pages/{n}.md", "---\nformat: knowledge-record-v1\nx: [\n---\n")
+    vault.scan()
+    told = vault.call("knowledge_status")
+    assert told["findings"] == {"errors": 3, "warnings": 0}
+    assert told["nextSteps"][0]["why"].startswith("at least 3 errors")
+
+
 def test_the_journal_is_counted_by_partition_in_one_look(vault: VaultBox) -> None:
     ada = vault.page()
     for name in ("a", "b", "c"):

@@ -40,7 +40,7 @@ def reader(query: str, lifecycle: str) -> Reader:
         ]
         semantic = found["semantic"]
         note = plural(found["total"], "hit")
-        if semantic["state"] != "ready":
+        if semantic["state"] != "ready" or not semantic["ready"]:
             note += f", by words only ({line(semantic['reason'] or semantic['state'], 60)})"
         if not items:
             return _titles(desk, query, None, limit)

@@ -30,6 +30,8 @@ def print_hits(result: dict[str, Any]) -> None:
         click.echo(
             f"Search by meaning is degraded: {render.line(semantic.get('reason'))}", err=True
         )
+    elif semantic.get("pending"):
+        click.echo(f"Search by meaning: {render.line(semantic['reason'])}", err=True)
 
 
 def print_records(result: dict[str, Any]) -> None:

@@ -11,7 +11,7 @@ from vault_kg.cli import context
 from vault_kg.cli.context import Settings
 
 SECTIONS = (
-    "all", "vocabulary", "conflicts", "files", "duplicates", "missing", "sources", "git", "chains",
+    "all", "vocabulary", "conflicts", "missing", "sources", "duplicates", "chains", "files", "git",
     "links", "merges",
 )  # fmt: skip
 
@@ -112,14 +112,19 @@ def _status_lines(result: dict[str, Any]) -> Iterator[str]:
             ("index", f"{result['index'].get('passages') or 0:,} passages, looked at "
                       f"{result['index'].get('scannedAt') or 'never'}"),
             ("git", " ".join(said for said in (waiting, reason) if said) or "up to date"),
-            ("meaning", ", ".join(f"{k} {v}" for k, v in semantic.items() if v is not None)),
+            ("meaning", _meaning(semantic)),
         ]
     )  # fmt: skip
-    if result["conflicts"]:
-        yield render.warn(
-            f"  {result['conflicts']} conflict(s) wait for you: vault-kg diagnostics "
-            "--section conflicts"
-        )
+    for step in result["nextSteps"]:
+        yield render.warn(f"  {step['why']}: {step['run']}")
+
+
+def _meaning(semantic: dict[str, Any]) -> str:
+    """Return how search by meaning is: its state, the model, what has its vector, and why not all."""
+    ready = semantic["ready"] and f"{semantic['ready']:,} passages"
+    failed = semantic["failed"] and f"{semantic['failed']:,} failed"
+    said = (semantic["state"], semantic.get("model"), ready, failed, semantic["reason"])
+    return ", ".join(part for part in said if part)
 
 
 def _finding_lines(result: dict[str, Any]) -> Iterator[str]:

@@ -6,9 +6,9 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from itertools import combinations
 
-from vault_kg.index import attributes, links, lost, retained
+from vault_kg.index import attributes, catalog, links, lost, retained
 from vault_kg.index.eligibility import CURRENT
-from vault_kg.index.parsed import partition_of
+from vault_kg.index.parsed import from_git, partition_of
 from vault_kg.records import names
 from vault_kg.state import conflicts, merges, revisions
 from vault_kg.state.database import Database
@@ -59,11 +59,15 @@ def conflicted(db: Database) -> Iterator[Finding]:
 
 
 def of_files(db: Database) -> Iterator[Finding]:
-    """Yield what was found in single files: format, rules, guards contradicted, not readable."""
+    """Yield what was found in single files: format, rules, guards contradicted, not readable.
+
+    Rules come last: one that is not kept may only follow from another file.
+    """
     for code, severity, message, path, line, record, hint in db.rows(
         "SELECT finding.code, severity, message, finding.path, line, record.id, hint "
         "FROM finding LEFT JOIN record ON record.path = finding.path "
-        "ORDER BY finding.path, line, finding.phase, ordinal"
+        "ORDER BY finding.phase = ?, finding.path, line, finding.phase, ordinal",
+        (catalog.RULES,),
     ):
         yield Finding(code, severity, message, path, line, record, hint, partition_of(path))
 
@@ -91,22 +95,24 @@ def missing(vault: Vault) -> Iterator[Finding]:
     for found in lost.everything(vault.database, vault.root):
         why = found.reason
         yield Finding(
-            why.code, "error", why.message, found.path, None, found.record, why.hint,
+            why.code, "error", why.message, found.path, None, found.id, why.hint,
             found.partition,
         )  # fmt: skip
 
 
 def of_sources(vault: Vault) -> Iterator[Finding]:
-    """Yield retained sources whose file is not what was retained."""
+    """Yield sources without a descriptor, and those whose file is not what was retained."""
+    for gone in lost.of_sources(vault.database, vault.root):
+        why = gone.reason
+        yield Finding(
+            why.code, "error", why.message, gone.path, None, None, why.hint, gone.partition
+        )
     for source, code in retained.faults(vault):
         said = "is gone" if code == retained.MISSING else "is not what was retained"
         yield Finding(
             code, "error",
             f"the file of source {source.id} {said}; what cites it cannot be checked",
-            source.path, None, None,
-            f"bring it back with `git restore -- {source.path}`, or from the commit that has it "
-            f"(`git log -- {source.path}`)",
-            source.partition,
+            source.path, None, None, from_git(source.path), source.partition,
         )  # fmt: skip
 
 

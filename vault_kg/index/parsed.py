@@ -87,6 +87,14 @@ def _as_plain_text(content: bytes) -> Document:
     return Document(content, False, "\n", False, {}, {}, text, 1)
 
 
+def from_git(path: str) -> str:
+    """Return how to bring a file back that is gone, or not as it was."""
+    return (
+        f"bring it back with `git restore -- {path}`, or from the commit that has it "
+        f"(`git log -- {path}`)"
+    )
+
+
 def is_source_descriptor(path: str) -> bool:
     """Say whether a path is that of a source's descriptor."""
     parts = path.split("/")
@@ -122,9 +130,8 @@ def _source(path: str, content: bytes) -> Parsed:
     try:
         source = sources.read_descriptor(path, content)
     except ValueError as error:
-        problem = Problem(
-            "invalid_source", f"not a source descriptor: {error}", 1, "restore the file from Git"
-        )
+        said = f"not a source descriptor: {error}" if content.strip() else "the file is empty"
+        problem = Problem("invalid_source", said, 1, from_git(path))
         return Parsed(path, BROKEN, stem(path), problems=(problem,))
     return Parsed(path, SOURCE, source.filename, source=source)
 

@@ -117,6 +117,7 @@ FAMILIES = (
             "lists",
             "lookup",
             "merging",
+            "ontology",
             "overview",
             "pages",
             "reading",

@@ -71,7 +71,7 @@ def check_active(ws: Workspace, caller: Caller, row: Row) -> None:
     successor = sight.shown(ws, caller, successors.current(ws.database, row.id))
     raise LifecycleRefused(
         f"{row.id} is {row.lifecycle} and stays as it is; "
-        + (f"see {successor}" if successor else "record what holds anew"),
+        + (f"take {successor} instead" if successor else "record what holds anew"),
         id=row.id,
         lifecycle=row.lifecycle,
         successor=successor,
@@ -91,15 +91,7 @@ def check_correctable(ws: Workspace, caller: Caller, row: Row) -> None:
             f"{row.id} is a page; change it with knowledge_save_page or knowledge_edit_body",
             id=row.id,
         )
-    if row.lifecycle != "active":
-        successor = sight.shown(ws, caller, successors.current(ws.database, row.id))
-        raise LifecycleRefused(
-            f"{row.id} is {row.lifecycle} and cannot be corrected"
-            + (f"; correct {successor} instead" if successor else "; record what holds anew"),
-            id=row.id,
-            lifecycle=row.lifecycle,
-            successor=successor,
-        )
+    check_active(ws, caller, row)
     if not row.valid:
         raise InvalidRecord(
             f"{row.id} has validation findings ({row.path}); withdraw it, or mend it in an editor first",

@@ -11,7 +11,7 @@ from typing import Annotated, Any
 from pydantic import Field, StringConstraints
 
 from vault_kg.errors import InvalidArgument, NotFound
-from vault_kg.index import catalog, validate
+from vault_kg.index import catalog, lost, validate
 from vault_kg.operations import checks
 from vault_kg.operations.base import Id, Line, Model, Partition, Receipt, Request, Write
 from vault_kg.operations.caller import Caller
@@ -147,9 +147,7 @@ def knowledge_source(ws: Workspace, request: ReadSource, caller: Caller) -> Sour
     """Read a retained source, or some of its lines; quotes in evidence must occur in it verbatim."""
     source = catalog.source(ws.database, request.id)
     if source is None or not caller.sees(source.partition):
-        raise NotFound(
-            f"there is no source {request.id}; knowledge_sources lists them", id=request.id
-        )
+        raise _no_source(ws, request.id, caller)
     content, verified = sources.verify(ws.vault.root, source)
     if content is None:
         raise NotFound(
@@ -172,6 +170,19 @@ def knowledge_source(ws: Workspace, request: ReadSource, caller: Caller) -> Sour
         next_line=following if more else None,
         next_column=column if more else None,
         verified=verified,
+    )
+
+
+def _no_source(ws: Workspace, source_id: str, caller: Caller) -> NotFound:
+    """Return the error for an id that no descriptor has; says why where there was one."""
+    gone = lost.source(ws.database, ws.vault.root, source_id)
+    if gone is None or not caller.sees(gone.partition):
+        return NotFound(
+            f"there is no source {source_id}; knowledge_sources lists them", id=source_id
+        )
+    why = gone.reason
+    return NotFound(
+        f"{why.message}. {why.hint[0].upper()}{why.hint[1:]}", id=source_id, path=gone.path
     )
 
 

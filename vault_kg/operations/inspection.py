@@ -1,21 +1,21 @@
-"""What a person or agent looks at to know the state of a vault: status, findings, vocabulary."""
+"""What a person or agent looks at to know the state of a vault: status and findings."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator
 from itertools import chain, islice
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Any, Literal
 
 from pydantic import Field
 
 from vault_kg import __version__
-from vault_kg.errors import InvalidArgument, NotFound, legible
+from vault_kg.errors import legible
 from vault_kg.index import catalog, findings, listing
 from vault_kg.index.listing import Filter
 from vault_kg.index.parsed import partition_of
-from vault_kg.index.walk import ONTOLOGY
-from vault_kg.operations import conflicting, paging, sight, uncommitted
+from vault_kg.operations import conflicting, git_state, ontology, paging, sight, uncommitted
 from vault_kg.operations.activity import waiting_for_git
 from vault_kg.operations.base import Cursor, Limit, Line, Model, Request
 from vault_kg.operations.caller import Caller
@@ -23,15 +23,33 @@ from vault_kg.operations.graph import status
 from vault_kg.operations.graph.status import SeedStatus
 from vault_kg.operations.registry import operation
 from vault_kg.operations.workspace import Workspace
+from vault_kg.records import merge_markers
 from vault_kg.state import journal as rows
 from vault_kg.state import settings
-from vault_kg.store import paths
 
-MAX_EXAMPLES = 20
+MAX_COUNTED = 1_000
+"""So many findings are counted for a status, which must not wait for more."""
+
+_COUNTED = ("vocabulary", "missing", "duplicates", "chains", "files")
+"""The sections that cost a status next to nothing; the others look at every link or file."""
 
 
 class Status(Request):
     """How is the vault?"""
+
+
+class FindingCounts(Model):
+    """How much there is to be looked at."""
+
+    errors: int
+    warnings: int
+
+
+class NextStep(Model):
+    """Something that waits for a person, and the command that shows more of it."""
+
+    why: str
+    run: str
 
 
 class StatusView(SeedStatus, Model):
@@ -50,6 +68,12 @@ class StatusView(SeedStatus, Model):
     index: dict[str, Any] | None = None
     semantic: dict[str, Any] | None = None
     ontology_fingerprint: str | None = None
+    findings: FindingCounts | None = Field(
+        None,
+        description="Of records, their files and the vocabulary, as far as 1,000. "
+        "knowledge_diagnostics also looks at links, sources and Git.",
+    )
+    next_steps: list[NextStep] | None = Field(None, description="What waits for a person.")
 
 
 class Diagnose(Request):
@@ -59,12 +83,12 @@ class Diagnose(Request):
         "all",
         "vocabulary",
         "conflicts",
-        "files",
-        "duplicates",
         "missing",
         "sources",
-        "git",
+        "duplicates",
         "chains",
+        "files",
+        "git",
         "links",
         "merges",
     ] = "all"
@@ -107,32 +131,6 @@ class Diagnosis(Model):
     next_cursor: str | None = None
 
 
-class AskOntology(Request):
-    """What may be written here?"""
-
-    view: Literal["catalog", "definitions", "sources", "diagnostics"] = "catalog"
-    name: Line | None = None
-    kind: Literal["page", "claim", "relationship"] | None = None
-    include_records: bool = False
-    source_path: Line | None = None
-    partition: Line | None = None
-    limit: Annotated[int, Field(ge=1, le=100)] | None = None
-    offset: Annotated[int, Field(ge=0, le=1 << 53)] = 0
-    max_chars: Annotated[int, Field(ge=256, le=65_536)] = 12_000
-
-
-class OntologyView(Model):
-    """A view of the vocabulary; compare fingerprints across pages."""
-
-    view: str
-    fingerprint: str
-    mode: str
-    items: list[dict[str, Any]] = Field(default_factory=list)
-    total: int = 0
-    text: str | None = None
-    next_offset: int | None = None
-
-
 @operation("read", StatusView, also=("graph",))
 def knowledge_status(ws: Workspace, request: Status, caller: Caller) -> StatusView:
     """Say how the vault is.
@@ -146,6 +144,11 @@ def knowledge_status(ws: Workspace, request: Status, caller: Caller) -> StatusVi
     )
     waiting, reason = waiting_for_git(ws, caller)
     outside = uncommitted.files(ws, caller)
+    waiting_conflicts = len(conflicting.waiting(ws, caller))
+    in_progress = git_state.operation_of(ws)
+    counted = list(islice(_found(ws, _COUNTED, caller), MAX_COUNTED))
+    counts = _counts(counted)
+    both = len({f.path for f in counted if f.message == merge_markers.REASON})
     told = (reason, outside and f"{uncommitted.said(outside)}: vault-kg diagnostics --section git")
     return StatusView(
         vault_id=ws.vault.id,
@@ -154,18 +157,22 @@ def knowledge_status(ws: Workspace, request: Status, caller: Caller) -> StatusVi
         position=rows.last_seq(ws.database),
         records=by_kind | listing.counts(ws.database, current),
         history=listing.lifecycle_counts(ws.database, caller.partitions),
-        conflicts=len(conflicting.waiting(ws, caller)),
+        conflicts=waiting_conflicts,
         git={
             "pending": waiting,
             "reason": "; ".join(part for part in told if part) or None,
             "inNoCommit": len(outside),
+            "operation": in_progress,
+            "conflicted": both,
         },
         index={
             "scannedAt": settings.get(ws.database, "scanned_at"),
             "passages": listing.passage_count(ws.database, caller.partitions),
         },
         semantic=ws.semantics.state(),
-        ontology_fingerprint=ws.ontology(_own_partition(caller)).fingerprint,
+        ontology_fingerprint=ws.ontology(ontology.own_partition(caller)).fingerprint,
+        findings=counts,
+        next_steps=[*_steps(waiting_conflicts, in_progress, both, counts)],
         **status.seed_status(ws, caller),
     )
 
@@ -179,18 +186,16 @@ def unavailable(root: Path, reason: str) -> dict[str, Any]:
 
 @operation("read", Diagnosis)
 def knowledge_diagnostics(ws: Workspace, request: Diagnose, caller: Caller) -> Diagnosis:
-    """List what should be looked at, with path, line and what to do.
+    """List what should be looked at, with path, line and what to do; causes come before what follows.
 
     Broken files, rules not kept, guards contradicted, duplicate ids, missing files, changed sources,
     what Git lacks, merge chains, dead links, conflicts; and pages that may be one (mergeCandidates).
     """
     if request.path is not None and caller.sees(partition_of(request.path)):
         ws.look_at([request.path])
-    found = [
-        f
-        for f in _section(ws, request.section, caller)
-        if request.path in (None, f.path) and _is_seen(ws, caller, f)
-    ]
+    readers = _readers(ws, caller)
+    sections = readers if request.section == "all" else {request.section} & readers.keys()
+    found = [f for f in _found(ws, sections, caller) if request.path in (None, f.path)]
     start = paging.offset(request, request.cursor) or 0
     shown = found[start : start + request.limit]
     end = start + len(shown)
@@ -219,69 +224,52 @@ def knowledge_diagnostics(ws: Workspace, request: Diagnose, caller: Caller) -> D
     )  # fmt: skip
 
 
-@operation("read", OntologyView)
-def knowledge_ontology(ws: Workspace, request: AskOntology, caller: Caller) -> OntologyView:
-    """Show what may be written.
-
-    Page types with their fields, claim kinds, relationship types with their endpoints. catalog
-    lists them, definitions gives every rule, sources the YAML, diagnostics what is wrong in it.
-    The fingerprint is the fence of structured writes.
-    """
-    partition = request.partition or _own_partition(caller)
-    if not caller.sees(partition):
-        raise NotFound(
-            f"there is no partition {partition!r}; knowledge_status names them in wal_groups",
-            partition=partition,
-        )
-    ontology = ws.ontology(partition)
-    view = OntologyView(view=request.view, fingerprint=ontology.fingerprint, mode=ontology.mode)
-    if request.view == "sources":
-        return _source_view(ws, request, view, partition)
-    if request.view == "diagnostics":
-        items = [_issue(i) for i in ontology.issues]
-    else:
-        items = ontology.describe(request.view, name=request.name, kind=request.kind)
-        if request.name is not None and not items:
-            raise NotFound(
-                f"the vocabulary has no {request.name!r}; without a name all of it is listed",
-                name=request.name,
-            )
-        _count(ws, caller, request, items)
-    limit = request.limit or (10 if request.view == "definitions" else 50)
-    page = list(islice(items, request.offset, request.offset + limit))
-    end = request.offset + len(page)
-    return view.model_copy(
-        update={
-            "items": page,
-            "total": len(items),
-            "next_offset": end if end < len(items) else None,
-        }
-    )
+def _found(ws: Workspace, sections: Iterable[str], caller: Caller) -> Iterator[findings.Finding]:
+    """Yield the findings of some sections that are of something that exists for a caller."""
+    readers = _readers(ws, caller)
+    return (f for name in sections for f in readers[name]() if _is_seen(ws, caller, f))
 
 
-def _own_partition(caller: Caller) -> str:
-    """Return the partition that a caller means by default: `main`, or the first that it sees."""
-    if caller.sees(paths.DEFAULT_PARTITION):
-        return paths.DEFAULT_PARTITION
-    return min(caller.partitions or (), default=paths.DEFAULT_PARTITION)
-
-
-def _section(ws: Workspace, section: str, caller: Caller) -> list[findings.Finding]:
+def _readers(ws: Workspace, caller: Caller) -> dict[str, Callable[[], Iterable[findings.Finding]]]:
+    """Return what reads each section, causes before what follows from them."""
     db, vault = ws.database, ws.vault
-    readers: dict[str, Callable[[], Iterable[findings.Finding]]] = {
+    return {
+        "vocabulary": lambda: ontology.issues(ws),
         "conflicts": lambda: findings.conflicted(db),
-        "files": lambda: findings.of_files(db),
-        "duplicates": lambda: findings.duplicates(db, caller.sees),
         "missing": lambda: findings.missing(vault),
         "sources": lambda: findings.of_sources(vault),
-        "git": lambda: chain(findings.of_attributes(vault), uncommitted.found(ws, caller)),
+        "duplicates": lambda: findings.duplicates(db, caller.sees),
         "chains": lambda: findings.chains(db),
+        "files": lambda: findings.of_files(db),
+        "git": lambda: chain(findings.of_attributes(vault), uncommitted.found(ws, caller)),
         "links": lambda: findings.unresolved_links(db, caller.sees),
     }
-    asked = readers if section == "all" else (section,) if section in readers else ()
-    found = [each for name in asked for each in readers[name]()]
-    issues = _vocabulary_issues(ws) if section in ("all", "vocabulary") else []
-    return [*issues, *found]
+
+
+def _counts(found: list[findings.Finding]) -> FindingCounts:
+    by_severity = Counter(f.severity for f in found)
+    return FindingCounts(errors=by_severity["error"], warnings=by_severity["warning"])
+
+
+def _steps(
+    conflicts: int, operation: str | None, both: int, counts: FindingCounts
+) -> Iterator[NextStep]:
+    """Yield what waits for a person, the most pressing first."""
+    if conflicts:
+        said = f"{conflicts:,} conflict{'s wait' if conflicts > 1 else ' waits'} for you"
+        yield NextStep(why=said, run="vault-kg diagnostics --section conflicts")
+    if operation is not None:
+        name = operation.replace("_", "-")
+        said = f"a {name} is in progress in Git: finish or abort it"
+        if both:
+            said += f"; both versions stand in {both:,} file{'s' * (both > 1)}"
+        yield NextStep(why=said, run="git status")
+    total = counts.errors + counts.warnings
+    if total:
+        parts = ((counts.errors, "error"), (counts.warnings, "warning"))
+        said = " and ".join(f"{n:,} {what}{'s' * (n > 1)}" for n, what in parts if n)
+        least = "at least " if total == MAX_COUNTED else ""
+        yield NextStep(why=f"{least}{said} to look at", run="vault-kg diagnostics")
 
 
 def _is_seen(ws: Workspace, caller: Caller, found: findings.Finding) -> bool:
@@ -295,95 +283,3 @@ def _is_seen(ws: Workspace, caller: Caller, found: findings.Finding) -> bool:
         row = catalog.by_path(ws.database, found.path)
         record_id = row.id if row is not None else None
     return not sight.stands_on_hidden(ws, caller, record_id)
-
-
-def _vocabulary_issues(ws: Workspace) -> list[findings.Finding]:
-    """Return what is wrong in the `ontology.yaml` of the vault and of each partition.
-
-    It is told before everything else, errors first: findings of records may come from it.
-    """
-    found = {}
-    for partition in ws.ontologies.partitions():
-        for issue in ws.ontology(partition).issues:
-            own = issue.source == "partition"
-            path = f"{partition}/{ONTOLOGY}" if own else ONTOLOGY
-            found[path, issue] = findings.Finding(
-                issue.code, issue.level, issue.message, path, issue.line,
-                hint=_mend(path, issue.level),
-                partition=partition if own else None,
-            )  # fmt: skip
-    return sorted(found.values(), key=lambda f: f.severity != "error")
-
-
-def _mend(path: str, level: str) -> str:
-    if level == "error":
-        return (
-            f"mend {path} at this line; until then nothing of it counts: its records are read and "
-            "searched as before, and structured writes are refused"
-        )
-    return f"mend {path}; until then what is valid of it counts"
-
-
-def _count(
-    ws: Workspace, caller: Caller, request: AskOntology, items: list[dict[str, Any]]
-) -> None:
-    wanted = Filter(ws.now(), partitions=caller.partitions, ends_in=caller.partitions)
-    counts = listing.type_counts(ws.database, wanted)
-    for item in items:
-        item["records"] = counts.get((item["kind"], item["name"]), 0)
-        if request.include_records:
-            _add_examples(ws, caller, item)
-
-
-def _add_examples(ws: Workspace, caller: Caller, item: dict[str, Any]) -> None:
-    wanted = Filter(
-        ws.now(),
-        kinds=[item["kind"]],
-        types=[item["name"]],
-        partitions=caller.partitions,
-        ends_in=caller.partitions,
-    )
-    rows_found = listing.page(ws.database, wanted, MAX_EXAMPLES + 1)
-    item["examples"] = [{"id": r.id, "title": r.title} for r in rows_found[:MAX_EXAMPLES]]
-    item["recordsTruncated"] = len(rows_found) > MAX_EXAMPLES
-
-
-def _source_view(
-    ws: Workspace, request: AskOntology, view: OntologyView, partition: str
-) -> OntologyView:
-    known = {path: ws.ontologies.text(path) for path in (ONTOLOGY, f"{partition}/{ONTOLOGY}")}
-    if request.source_path is None:
-        items = [
-            {"path": path, "size": len(text.encode()), "valid": not ws.ontology(partition).broken}
-            for path, text in known.items()
-            if text is not None
-        ]
-        return view.model_copy(update={"items": items, "total": len(items)})
-    text = known.get(request.source_path)
-    if text is None:
-        raise NotFound(
-            f"there is no ontology file {request.source_path!r}; without sourcePath they are listed",
-            path=request.source_path,
-        )
-    if request.offset > len(text):
-        raise InvalidArgument(
-            f"offset is past the end of the file, which has {len(text)} characters", field="offset"
-        )
-    end = request.offset + request.max_chars
-    return view.model_copy(
-        update={
-            "text": text[request.offset : end],
-            "total": len(text),
-            "next_offset": end if end < len(text) else None,
-        }
-    )
-
-
-def _issue(issue: Any) -> dict[str, Any]:
-    return {
-        "code": issue.code,
-        "message": issue.message,
-        "line": issue.line,
-        "severity": issue.level,
-        "source": issue.source,
-    }

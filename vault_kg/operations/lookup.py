@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import contextlib
 from dataclasses import replace
 from itertools import islice
 from typing import Annotated, Any
 
 from pydantic import Field
 
-from vault_kg.errors import Ambiguous, InvalidRecord, NotFound
-from vault_kg.index import catalog, findings, listing, successors
+from vault_kg.errors import Ambiguous, NotFound
+from vault_kg.index import catalog, listing, lost, successors
 from vault_kg.index.catalog import Row
 from vault_kg.index.listing import Filter
 from vault_kg.operations import asof, sight, targets
@@ -125,20 +124,19 @@ def _through_successors(
 
 
 def _check_not_missing(ws: Workspace, text: str, wanted: Filter, caller: Caller) -> None:
-    """Refuse the name of a record whose file is gone, and say where it was."""
+    """Refuse the name of a record whose file is gone or cannot be read, and say where it is."""
     key = names.lookup_key(text.removesuffix(".md"))
     keep = past_filter(ws, replace(wanted, lifecycle="all"), caller)
-    for found in islice(findings.missing(ws.vault), MAX_MISSING):
-        head = revisions.head(ws.database, str(found.record))
-        content = ws.bytes_of(head) if head is not None else None
-        if head is None or content is None:
+    for record_id in islice(lost.records(ws.database), MAX_MISSING):
+        head = revisions.head(ws.database, record_id)
+        record = asof.record_in(ws.bytes_of(head)) if head is not None else None
+        if head is None or record is None:
             continue
-        with contextlib.suppress(InvalidRecord):
-            past = Past(head, targets.read(head.path, content, head)[1], True)
-            path = head.path.removesuffix(".md")
-            called = past_names(past) | {names.lookup_key(n) for n in (path, path.split("/")[-1])}
-            if key in called and keep(past):
-                raise targets.missing(ws, head)
+        past = Past(head, record, True)
+        path = head.path.removesuffix(".md")
+        called = past_names(past) | {names.lookup_key(n) for n in (path, path.split("/")[-1])}
+        if key in called and keep(past):
+            raise targets.absent(ws, head)
 
 
 def _lookup_then(ws: Workspace, request: Lookup, caller: Caller) -> Found:

@@ -14,7 +14,7 @@ from typing import Any
 from vault_kg.errors import InvalidArgument
 from vault_kg.operations.base import Request
 
-_NOT_THE_QUERY = {"cursor", "limit", "num_results", "last_n", "fields"}
+_NOT_THE_QUERY = {"cursor", "limit", "max_rows", "num_results", "last_n", "fields"}
 """How much is asked for at a time, and how it is shown, may change from page to page."""
 
 

@@ -10,8 +10,9 @@ from typing import Any
 from pydantic import Field, model_validator
 
 from vault_kg.errors import InvalidArgument, InvalidRecord, NotFound
-from vault_kg.index import catalog, eligibility, links, successors, validate
+from vault_kg.index import catalog, eligibility, links, lost, successors, validate
 from vault_kg.index.catalog import Row
+from vault_kg.index.lost import Lost
 from vault_kg.index.parsed import note_aliases
 from vault_kg.operations import sight, targets
 from vault_kg.operations.asof import AsOf, revision_as_of
@@ -315,13 +316,21 @@ def _note(ws: Workspace, request: Get, caller: Caller) -> RecordView:
         body = content.decode("utf-8", errors="replace")
     tags = catalog.tags(ws.database, row.key)
     backlinks = links.linking_to(ws.database, row.id)
+    was = lost.at(ws.database, ws.vault.root, path)
+    reasons = [] if was is None or sight.is_hidden(ws, caller, was.id) else [_not_a_note(was)]
     return RecordView(
         id=row.id, kind="note", title=row.title, partition=row.partition, revision=0, hash=row.hash,
-        path=path, lifecycle="active", eligible=True, reasons=[], recorded_at=row.recorded_at,
+        path=path, lifecycle="active", eligible=True, reasons=reasons, recorded_at=row.recorded_at,
         updated_at=row.updated_at, aliases=aliases, tags=tags, body=plain_body(body), evidence=[],
         evidence_total=0,
         backlinks=sum(caller.sees(partition) for *_, partition in backlinks),
     )  # fmt: skip
+
+
+def _not_a_note(was: Lost) -> Why:
+    """Return that a file is read as a note only because it is no more the record that it was."""
+    why = was.reason
+    return Why(code=why.code, record=was.id, message=f"{was.id}: {why.message}; {why.hint}")
 
 
 def _cited(ws: Workspace, caller: Caller, item: Any) -> Cited:

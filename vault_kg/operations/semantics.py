@@ -52,11 +52,8 @@ class Semantics:
             model = embedder.info.name
         except Unavailable as error:
             return said | {"state": "degraded", "reason": error.message}
-        reason = None
-        if coverage.pending:
-            reason = f"{coverage.pending} passages are not embedded yet; `vault-kg reindex`"
-        state = "ready" if coverage.ready or not coverage.pending else "degraded"
-        return asdict(coverage) | {"state": state, "reason": reason, "model": model}
+        reason = _said_of_pending(coverage.pending) if coverage.pending else None
+        return asdict(coverage) | {"state": "ready", "reason": reason, "model": model}
 
     def model(self) -> ModelInfo | None:
         """Return the model that search by meaning uses, or None where it is off."""
@@ -203,6 +200,11 @@ class Semantics:
                 self._embedder, self._reason = _find_model()
                 self._found = self._embedder is not None
             return self._embedder
+
+
+def _said_of_pending(count: int) -> str:
+    subject = "1 passage is" if count == 1 else f"{count:,} passages are"
+    return f"{subject} not embedded yet, and found by words only; `vault-kg reindex` does it now"
 
 
 def _find_model() -> tuple[Remembering | None, str | None]:

@@ -13,6 +13,7 @@ from vault_kg.errors import (
     MissingFile,
     StaleHash,
     StaleRevision,
+    VaultError,
 )
 from vault_kg.index import catalog, lost
 from vault_kg.index.catalog import Row
@@ -20,6 +21,7 @@ from vault_kg.index.pending import Pending
 from vault_kg.operations import sight
 from vault_kg.operations.caller import Caller
 from vault_kg.operations.workspace import Workspace
+from vault_kg.records import merge_markers
 from vault_kg.records.frontmatter import Document, FrontMatterError, parse
 from vault_kg.records.model import Record, read_record
 from vault_kg.state import conflicts, merges, revisions
@@ -101,11 +103,7 @@ def one_row(ws: Workspace, record_id: str, head: Revision) -> Row:
     """Return the one catalog row of a record."""
     found = catalog.by_id(ws.database, record_id)
     if not found:
-        why = lost.reason(ws.database, ws.vault.root, record_id, head.path)
-        there = bytes_at(ws, head.path)
-        if there is not None and why.code == lost.GONE:
-            read(head.path, there, head)
-        raise missing(ws, head)
+        raise absent(ws, head)
     if len(found) > 1:
         raise Ambiguous(
             f"{record_id} stands in {len(found)} files: {', '.join(r.path for r in found)}. Delete "
@@ -144,7 +142,10 @@ def read(path: str, content: bytes, head: Revision | None = None) -> tuple[Docum
         raise _unreadable(path, content, error.line, error.reason, head) from None
     record, problems = read_record(document)
     if record is None:
-        raise _unreadable(path, content, problems[0].line or 1, problems[0].message, head)
+        line, reason = problems[0].line or 1, problems[0].message
+        if not document.has_front_matter and merge_markers.line_in(document.body) == 1:
+            line, reason = 1, merge_markers.REASON
+        raise _unreadable(path, content, line, reason, head)
     return document, record
 
 
@@ -155,8 +156,10 @@ def _unreadable(
         "id": head.record_id, "revision": head.revision, "hash": files.content_hash(content),
         "lifecycle": head.lifecycle, "path": path,
     }  # fmt: skip
+    in_git = reason == merge_markers.REASON
+    mend = merge_markers.HINT if in_git else "mend the front matter in an editor"
     return InvalidRecord(
-        f"{path}:{line}: {reason}. Mend the front matter in an editor",
+        f"{path}:{line}: {reason}. {mend[0].upper()}{mend[1:]}",
         path=path,
         line=line,
         current=current,
@@ -239,6 +242,9 @@ def check_reference(
     rows = catalog.by_id(ws.database, record_id)
     seen = head is not None and bool(rows) and caller.sees(head.partition)
     if not seen and not stands:
+        if head is not None and not sight.is_hidden(ws, caller, record_id):
+            why = absent(ws, head)
+            raise InvalidRecord(f"{name}: {why.message}", field=name, id=record_id)
         raise InvalidRecord(
             f"{name}: {record_id} does not exist; look it up with knowledge_lookup",
             field=name,
@@ -262,6 +268,18 @@ def check_reference(
             field=name,
             id=record_id,
         )
+
+
+def absent(ws: Workspace, head: Revision) -> VaultError:
+    """Return why a record that the catalog lacks cannot be shown: its file is broken, or missing."""
+    why = lost.reason(ws.database, ws.vault.root, head.record_id, head.path)
+    there = bytes_at(ws, head.path)
+    if there is not None and why.code == lost.GONE:
+        try:
+            read(head.path, there, head)
+        except InvalidRecord as error:
+            return error
+    return missing(ws, head)
 
 
 def missing(ws: Workspace, head: Revision) -> MissingFile:
