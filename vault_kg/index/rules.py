@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from vault_kg.errors import UnsafePath
 from vault_kg.index import catalog, identity, successors, validate
@@ -165,7 +165,7 @@ def _paths(db: Database, sql: str, parameters: list[str] | tuple[str, ...]) -> s
 
 
 def _state_problems(
-    db: Database, record: Record, stands: Standing, lines: dict[str, int]
+    db: Database, record: Record, stands: Standing, lines: Mapping[str, int]
 ) -> list[Problem]:
     """Return where a file says something of its lifecycle that only an operation may say."""
     guarded, merge = stands.guarded, stands.merge
@@ -190,7 +190,9 @@ def _state_problems(
     return found
 
 
-def _edited(code: str, key: str, stated: object, stands: object, lines: dict[str, int]) -> Problem:
+def _edited(
+    code: str, key: str, stated: object, stands: object, lines: Mapping[str, int]
+) -> Problem:
     return Problem(
         code,
         f"the file says {key}: {stated if stated is not None else '(nothing)'}; "

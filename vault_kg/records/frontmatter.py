@@ -12,6 +12,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from difflib import SequenceMatcher
 from enum import Enum
+from functools import lru_cache
 from typing import Final, NamedTuple
 
 from vault_kg.records import merge_markers, yaml_edit
@@ -60,7 +61,13 @@ class Remove(Enum):
 REMOVE: Final = Remove.REMOVE
 
 
-@dataclass(frozen=True)
+KEPT: Final = 500
+KEPT_BYTES: Final = 8_000
+"""Of so many files of at most so many bytes it is kept what they were read as: a write reads the same
+bytes when they are checked, indexed and looked at again."""
+
+
+@dataclass(frozen=True, eq=False)
 class Document:
     """A Markdown file as read.
 
@@ -69,20 +76,20 @@ class Document:
         has_bom: Whether it begins with a byte order mark.
         newline: Its first line break, or a line feed if it has none.
         has_front_matter: Whether it begins with a block of front matter.
-        fields: The values of the block, by key.
+        fields: The values of the block, by key; nobody changes them.
         lines: The line of the file, from 1, on which each key stands.
         body: The text behind the block, its line breaks as they are.
         body_line: The line of the file on which the body begins.
         notices: What was read although YAML forbids it.
-        tree: What the block was read as; never changed, unlike `fields`, which is the caller's.
+        tree: What the block was read as; nobody changes it.
     """
 
     raw: bytes
     has_bom: bool
     newline: str
     has_front_matter: bool
-    fields: dict[str, Value]
-    lines: dict[str, int]
+    fields: Mapping[str, Value]
+    lines: Mapping[str, int]
     body: str
     body_line: int
     notices: tuple[Notice, ...] = ()
@@ -113,7 +120,7 @@ def find_block(text: str) -> Block | None:
 
 
 def parse(raw: bytes) -> Document:
-    """Read a Markdown file.
+    """Read a Markdown file. The same document may be given to who reads the same bytes again.
 
     Args:
         raw: The bytes of the file.
@@ -122,6 +129,10 @@ def parse(raw: bytes) -> Document:
         FrontMatterError: It is not UTF-8, too large, or its front matter is not closed, not YAML,
             not a mapping, repeats a key or exceeds the bounds of the reader.
     """
+    return _parse_kept(raw) if len(raw) <= KEPT_BYTES else _parse(raw)
+
+
+def _parse(raw: bytes) -> Document:
     text = _decoded(raw)
     has_bom = text.startswith(_BOM)
     text = text.removeprefix(_BOM)
@@ -141,6 +152,9 @@ def parse(raw: bytes) -> Document:
     body = text[block.body :]
     fields = {key: copied(value) for key, value in _fields(tree).items()}
     return Document(raw, has_bom, newline, True, fields, lines, body, body_line, tree.notices, tree)
+
+
+_parse_kept = lru_cache(KEPT)(_parse)
 
 
 def edit(

@@ -9,9 +9,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, fields
+from functools import lru_cache
 from typing import Any, Literal
 
-from vault_kg.records import ids, merge_markers, names
+from vault_kg.records import frontmatter, ids, merge_markers, names
 from vault_kg.records.frontmatter import Document, Value
 
 FORMAT = "knowledge-record-v1"
@@ -123,6 +124,12 @@ def read_record(document: Document) -> tuple[Record | None, list[Problem]]:
     Returns:
         The record, or None where it has no usable identity or kind; and every problem found.
     """
+    kept = len(document.raw) <= frontmatter.KEPT_BYTES
+    record, problems = _read_kept(document) if kept else _read(document)
+    return record, list(problems)
+
+
+def _read(document: Document) -> tuple[Record | None, list[Problem]]:
     reader = _Reader(document)
     for notice in document.notices:
         reader.problems.append(
@@ -139,6 +146,10 @@ def read_record(document: Document) -> tuple[Record | None, list[Problem]]:
         reader.error("invalid_id", "id", f"id must be an id of a {kind}, not {record_id!r}")
         return None, reader.problems
     return _build(reader, record_id, kind), reader.problems + conflict_in(document)
+
+
+_read_kept = lru_cache(frontmatter.KEPT)(_read)
+"""Nobody changes a record, as nobody changes a document."""
 
 
 def conflict_in(document: Document, severity: Severity = "error") -> list[Problem]:
