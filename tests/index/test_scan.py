@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 from tests.operations.builder import VaultBox, as_an_ordinary_person, made_id, record_file
 from tests.operations.conftest import fast_folder
-from vault_kg.index import indexer, looking, readers, walk, walk_apart
+from vault_kg.index import indexer, looking, readers, stamped, walk, walk_apart
 from vault_kg.operations.workspace import Workspace
 
 
@@ -401,6 +401,7 @@ def test_progress_is_told_to_the_end(box: VaultBox, monkeypatch: pytest.MonkeyPa
 @pytest.fixture
 def aside(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(walk_apart, "WORTHWHILE", 1)
+    monkeypatch.setattr(stamped, "RACY_NS", 0)
     monkeypatch.setattr(indexer, "RACY_NS", 0)
 
 

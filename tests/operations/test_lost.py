@@ -101,7 +101,8 @@ def test_a_broken_file_of_the_record_is_kept_beside_too(vault: VaultBox, ada: st
 def test_a_file_deleted_right_after_it_was_written_is_missing(
     vault: VaultBox, ada: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("vault_kg.index.indexer.RACY_NS", -60_000_000_000)
+    for module in ("stamped", "indexer"):
+        monkeypatch.setattr(f"vault_kg.index.{module}.RACY_NS", -60_000_000_000)
     vault.scan()
     bob = vault.page("Bob")
     vault.path(bob).unlink()

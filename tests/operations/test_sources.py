@@ -335,7 +335,7 @@ def test_a_source_is_read_again_only_where_its_stamp_changed(
 ) -> None:
     vault.source(TEXT)
     path = vault.root / f"main/sources/{DIGEST}/notes.txt"
-    monkeypatch.setattr("vault_kg.index.retained._RACY_NS", -60_000_000_000)
+    monkeypatch.setattr("vault_kg.index.retained.RACY_NS", -60_000_000_000)
     assert vault.findings() == []
     read: list[str] = []
     whole = files.read

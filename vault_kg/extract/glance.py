@@ -19,10 +19,10 @@ from operator import attrgetter
 from typing import NamedTuple
 
 from vault_kg.extract.backends.values import Stored
-from vault_kg.extract.reading import RACY_NS
 from vault_kg.extract.roots import Root
 from vault_kg.extract.wanted import Wanted
 from vault_kg.index import stamping, walk
+from vault_kg.store.files import RACY_NS
 
 VERSION = 3
 """What a stored listing is made by: raised with its shape, and with the rules of which files a walk

@@ -13,13 +13,10 @@ from vault_kg.extract.backends.values import FileState
 from vault_kg.extract.model import Extraction
 from vault_kg.extract.protocol import Extractor, ExtractorError
 from vault_kg.store import files
-from vault_kg.store.files import Stamp
+from vault_kg.store.files import RACY_NS, Stamp
 
 MAX_BYTES = 2_000_000
 """Larger files are generated, or data: they are noted, and not read."""
-
-RACY_NS = 2_000_000_000
-"""A file saved so shortly before it was read may have been saved again with the same times."""
 
 TRIES = 3
 """How often a file is read that changes meanwhile, before it is left for the next time."""

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import astuple, dataclass, field, replace
+from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 
 from vault_kg.errors import Busy, UnsafePath, WriteFailed
@@ -20,22 +20,23 @@ from vault_kg.index import (
     looking,
     projection,
     schema,
+    stamped,
+    unread,
     walk,
     walk_apart,
 )
-from vault_kg.index.looking import Asked, Same, Seen
+from vault_kg.index.looking import Same, Seen
 from vault_kg.index.ontologies import Ontologies
 from vault_kg.index.parsed import Looked, parse_file
 from vault_kg.index.rules import Rules
 from vault_kg.index.source_text import with_text
-from vault_kg.index.walk import Listing
 from vault_kg.records import ids
 from vault_kg.records.model import Problem
 from vault_kg.state import revisions, settings
 from vault_kg.state.database import Database
 from vault_kg.state.revisions import Revision
 from vault_kg.store import collecting, files, paths
-from vault_kg.store.files import Stamp
+from vault_kg.store.files import RACY_NS, Stamp
 from vault_kg.store.journal import Journal
 from vault_kg.store.vault import Vault
 
@@ -44,8 +45,6 @@ _LISTING = "listing"
 """Of the last scan that took in everything: nothing changed where the next one sees the same."""
 
 _GENERATION = "index_generation"
-RACY_NS = 2_000_000_000
-"""A file saved this shortly before it was read may be saved again with the same stamp."""
 
 Progress = Callable[[int, int], None]
 
@@ -136,8 +135,8 @@ class Indexer:
         digest = listing.digest()
         report = ScanReport(len(listing.paths), problems=listing.problems)
         if listing.problems or settings.get(self._db, _LISTING) != digest:
-            changed, removed = self._compare(listing)
-            self._note_problems(listing)
+            changed, removed = stamped.compare(self._db, listing)
+            unread.note(self._db, listing)
             total = len(changed) + len(removed)
             with collecting.between_batches() as collect:
                 for paths, seen in looking.look_ahead(self._vault.root, changed):
@@ -152,7 +151,7 @@ class Indexer:
             self._leave_out(journal, left_out, wait)
             if progress and total:
                 progress(total, total)
-            if listing.newest_ns > started - RACY_NS or self._any_unread():
+            if listing.newest_ns > started - RACY_NS or unread.are_there(self._db):
                 digest = ""
         self._recheck_if_vocabulary_changed()
         self._remember(digest, journal.now())
@@ -204,22 +203,19 @@ class Indexer:
                 elif isinstance(found, Looked):
                     looked[path] = found
                 elif isinstance(found, Same):
-                    self._restamp(path, found)
+                    stamped.restamp(self._db, path, found)
                 else:
                     catalog.put_findings(self._db, path, catalog.WALK, [found])
             return self._take_in(journal, looked, gone)
 
     def _look(self, paths: Sequence[str], seen: Mapping[str, Seen]) -> Iterator[tuple[str, Seen]]:
         """Yield what is at each path now; what was seen before holds while the stamp does."""
-        root, known = self._vault.root, self._hashes(paths)
+        root, known = self._vault.root, stamped.hashes(self._db, paths)
         for path in paths:
             found = seen.get(path)
             if not isinstance(found, Looked | Same) or files.stamp(root, path) != found.stamp:
                 found = looking.look(root, path, known.get(path))
             yield path, found
-
-    def _hashes(self, paths: Sequence[str]) -> dict[str, str]:
-        return dict(self._db.among("SELECT path, hash FROM file WHERE path IN ({})", paths))
 
     def stale(self, paths: Iterable[str]) -> list[str]:
         """Return those of these paths whose file is not what the index saw.
@@ -231,11 +227,11 @@ class Indexer:
     def _is_stale(self, path: str) -> bool:
         root = self._vault.root
         try:
-            if self._db.row("SELECT 1 FROM file WHERE path = ?", (path,)) is None:
+            if not stamped.is_known(self._db, path):
                 paths.resolve(root, path)
                 if not walk.wanted(path) or walk.ignored(root, path):
                     return False
-            return self._differs(path, files.stamp(root, path))
+            return stamped.differs(self._db, path, files.stamp(root, path))
         except (UnsafePath, OSError):
             return False
 
@@ -286,40 +282,6 @@ class Indexer:
         parsed = identity.as_known(self._db, parsed, there)
         return Looked(content, parsed, files.content_hash(content), seen, seen_ns)
 
-    def _compare(self, listing: Listing) -> tuple[list[Asked], list[str]]:
-        """Return the files that may have changed, and those that are gone."""
-        known = {
-            path: (Stamp(size, mtime, ctime, inode), seen, content_hash)
-            for path, size, mtime, ctime, inode, seen, content_hash in self._db.rows(
-                "SELECT path, size, mtime_ns, ctime_ns, inode, seen_ns, hash FROM file"
-            )
-        }
-        changed: list[Asked] = []
-        for path, stamp in listing.files.items():
-            there = known.get(path)
-            if there is None or there[0] != stamp or _racy(stamp, there[1]):
-                changed.append((path, there[2] if there else None))
-        changed.sort(key=lambda one: ("/sources/" not in one[0], "/pages/" not in one[0], one[0]))
-        gone = [p for p in known if p not in listing.files and listing.complete(p)]
-        return changed, gone
-
-    def _differs(self, path: str, stamp: Stamp | None) -> bool:
-        row = self._db.row(
-            "SELECT size, mtime_ns, ctime_ns, inode, seen_ns FROM file WHERE path = ?", (path,)
-        )
-        if row is None or stamp is None:
-            return row is not None or stamp is not None
-        return Stamp(*row[:4]) != stamp or _racy(stamp, row[4])
-
-    def _restamp(self, path: str, found: Same) -> None:
-        self._db.execute(
-            "UPDATE file SET size=?, mtime_ns=?, ctime_ns=?, inode=?, seen_ns=? WHERE path=?",
-            (*astuple(found.stamp), found.seen_ns, path),
-        )
-
-    def _any_unread(self) -> bool:
-        return bool(self._db.row("SELECT 1 FROM finding WHERE phase = ?", (catalog.WALK,)))
-
     def _remember(self, digest: str, now: str) -> None:
         """Note that everything was looked at; losing this note costs another look, so no flush."""
         flushed = self._db.connection.in_transaction  # a part of something larger, which flushes
@@ -332,21 +294,6 @@ class Indexer:
         finally:
             if not flushed:
                 self._db.execute("PRAGMA synchronous=FULL")
-
-    def _note_problems(self, listing: Listing) -> None:
-        known = {
-            path
-            for (path,) in self._db.rows(
-                "SELECT DISTINCT path FROM finding WHERE code IN ('unreadable', 'symlink')"
-            )
-        }
-        if not listing.problems and not known:
-            return
-        with self._db.write():
-            for path in known - set(listing.problems):
-                catalog.put_findings(self._db, path, catalog.WALK, ())
-            for path, problem in listing.problems.items():
-                catalog.put_findings(self._db, path, catalog.WALK, [problem])
 
     def _recheck_if_vocabulary_changed(self) -> None:
         fingerprint = self._ontologies.fingerprint()
@@ -371,7 +318,3 @@ def renew(db: Database, beyond: int) -> None:
     """Say that reads answer otherwise than at that generation, whatever else has changed."""
     with db.write():
         settings.put(db, _GENERATION, str(max(generation(db), beyond) + 1))
-
-
-def _racy(stamp: Stamp, seen_ns: int) -> bool:
-    return stamp.mtime_ns > seen_ns - RACY_NS

@@ -15,7 +15,7 @@ from vault_kg.errors import Busy, WriteFailed
 from vault_kg.index.catalog import SOURCE_COLUMNS
 from vault_kg.state.database import Database
 from vault_kg.store import files, sources
-from vault_kg.store.files import Stamp
+from vault_kg.store.files import RACY_NS, Stamp
 from vault_kg.store.sources import Source
 from vault_kg.store.vault import Vault
 
@@ -31,8 +31,6 @@ TABLE = """
         whole    INTEGER NOT NULL
     ) STRICT, WITHOUT ROWID;
 """
-_RACY_NS = 2_000_000_000
-"""A file saved this shortly before it was read may be saved again with the same stamp."""
 
 _Seen = tuple[str, str, int, int, int, int, int]
 
@@ -65,7 +63,7 @@ def _is_whole(vault: Vault, source: Source, stamp: Stamp, seen: list[_Seen]) -> 
         whole = sources.verify(vault.root, source)[1]
     except OSError:
         return False  # not read, and so not known: the next look tries again
-    if max(stamp.mtime_ns, stamp.ctime_ns) < looked_at - _RACY_NS:
+    if max(stamp.mtime_ns, stamp.ctime_ns) < looked_at - RACY_NS:
         seen.append((source.path, source.sha256, *astuple(stamp), int(whole)))
     return whole
 

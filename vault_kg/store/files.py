@@ -31,6 +31,10 @@ _LARGEST_NUMBER = 2**63 - 1  # of SQLite; some file systems make an inode's numb
 _AT_FDCWD = -100
 _RENAME_EXCHANGE = 2
 
+RACY_NS = 2_000_000_000
+"""A file saved this shortly before it was read may be saved again with the same stamp: the coarsest
+times of a file system that a vault may be on."""
+
 
 @dataclass(frozen=True)
 class Stamp:
