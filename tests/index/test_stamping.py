@@ -22,7 +22,7 @@ needs_native = pytest.mark.skipif(
 
 
 def by_native(folder: Path, paths: list[str]) -> array[int]:
-    return stamping._by_native(stamping._native(), folder, paths)
+    return stamping.stamps(folder, paths)
 
 
 @pytest.fixture(
@@ -34,7 +34,7 @@ def stamps(request: pytest.FixtureRequest) -> Ways:
 
 
 def test_each_file_has_the_stamp_of_its_own(tmp_path: Path, stamps: Ways) -> None:
-    count = 2 * stamping._PER_THREAD + 7
+    count = 3 * stamping._PART + 7
     paths = [f"{n % 3}/{n}.md" for n in range(count)]
     for n, path in enumerate(paths):
         file = tmp_path / path
@@ -117,9 +117,29 @@ def test_what_goes_or_changes_while_a_walk_looks_is_not_taken_for_a_file(tmp_pat
     assert list(found.files) == ["kept.md"]
     assert found.files["kept.md"] == Stamp.of((tmp_path / "kept.md").lstat())
     assert {path: problem.code for path, problem in found.problems.items()} == {
-        "turned.md": "symlink"
+        "gone.md": "unreadable",
+        "turned.md": "symlink",
     }
-    assert found.complete("gone.md")
+    assert not found.complete("gone.md"), "the next walk, which does not list it, tells"
+
+
+def test_of_a_vault_that_goes_while_a_walk_looks_nothing_is_taken_for_deleted(
+    tmp_path: Path,
+) -> None:
+    root = tmp_path / "vault"
+    (root / "main").mkdir(parents=True)
+    (root / "one.md").touch()
+    (root / "main/two.md").touch()
+
+    def named(name: str, prefix: str) -> bool:
+        if prefix == "main/":
+            root.rename(tmp_path / "elsewhere")
+        return True
+
+    found = walk.walk(root, named)
+
+    assert not found.files
+    assert not any(found.complete(path) for path in ("one.md", "main/two.md"))
 
 
 def test_a_walk_is_told_apart_by_any_name_and_any_stamp(tmp_path: Path) -> None:

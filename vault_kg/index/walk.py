@@ -21,6 +21,7 @@ from pathlib import Path
 from vault_kg.index import ignoring, stamping
 from vault_kg.index.ignoring import Rule
 from vault_kg.index.ignoring import ignored as ignored
+from vault_kg.index.stamping import Stamper
 from vault_kg.records.model import Problem
 from vault_kg.store.files import Stamp
 
@@ -77,15 +78,19 @@ def walk(root: Path, named: Named | None = None) -> Listing:
         named: says of a file's name and its folder's prefix whether the file is wanted; the
             index's own choice where None.
     """
-    listing = Listing()
+    listing, stamper = Listing(), Stamper(root)
     waiting: list[tuple[str, Sequence[Rule]]] = [("", ())]
     while waiting:
         prefix, rules = waiting.pop()
         waiting += _list_folder(f"{root}/{prefix}", prefix, rules, listing, named)
-    if listing.paths:
-        listing.stamps = stamping.stamps(root, listing.paths)
-        if stamping.NOTHING[0] in stamping.columns(listing.stamps)[0]:
-            _look_closer(root, listing)
+        stamper.take(listing.paths)
+    try:
+        listing.stamps = stamper.finish(listing.paths)
+    except OSError as error:  # the vault itself is gone, and nothing is known of its files
+        listing.paths.clear()
+        _note_unlisted(listing, "", error)
+    if stamping.NOTHING[0] in stamping.columns(listing.stamps)[0]:
+        _look_closer(root, listing)
     return listing
 
 
@@ -118,14 +123,18 @@ def _list_folder(
             listing.folders.append(prefix)
             listing.paths += chosen if _is_text("".join(chosen)) else _texts(chosen, listing)
     except OSError as error:
-        listing.unlisted.append(prefix.rstrip("/"))
-        listing.problems[prefix or "."] = Problem(
-            "unreadable",
-            f"the folder cannot be listed: {error.strerror}",
-            hint="mend its permissions",
-        )
+        _note_unlisted(listing, prefix, error)
     paths = (f"{prefix}{name}/" for name in inner if name not in SKIPPED)
     return [(path, rules) for path in paths if not (rules and ignoring.excluded(rules, path))]
+
+
+def _note_unlisted(listing: Listing, prefix: str, error: OSError) -> None:
+    listing.unlisted.append(prefix.rstrip("/"))
+    listing.problems[prefix or "."] = Problem(
+        "unreadable",
+        f"the folder cannot be listed: {error.strerror}",
+        hint="mend its permissions",
+    )
 
 
 @contextmanager
@@ -166,8 +175,6 @@ def _closer(root: Path, path: str, listing: Listing) -> stamping.Numbers | None:
     """Return a regular file's stamp; of anything else say why it is not read."""
     try:
         found = (root / path).lstat()
-    except FileNotFoundError:  # deleted since the folder was listed
-        return None
     except OSError as error:
         reason = f"the file cannot be read: {error.strerror}"
         listing.unlisted.append(path)
