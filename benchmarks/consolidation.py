@@ -4,6 +4,9 @@ The same session is run in a vault on the disk and in one in memory, where flush
 What remains there without the embedding model is our own; its share of the time on the disk is what
 is neither embedding nor disk sync. Every other candidate is new, and the rest are like a page that
 stands, so that there is something to update and to supersede.
+
+The two alternate, and the shortest of the rounds are compared: what is shared with others only ever
+adds.
 """
 
 from __future__ import annotations
@@ -146,19 +149,29 @@ def measure(parent: Path, pages: int, candidates: int) -> dict[str, Any]:
     return watch.seconds | {"total": total, "applied": applied}
 
 
+def _own(in_memory: dict[str, Any]) -> float:
+    """Return the seconds of a session in memory that were not spent on embedding."""
+    return float(in_memory["total"] - in_memory.get("embedding", 0.0))
+
+
 def main() -> None:
     """Measure and print a table, or JSON."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--pages", type=int, default=1_000, help="decisions in the vault")
     parser.add_argument("--candidates", type=int, default=100, help="nodes in the session")
+    parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--disk", type=Path, default=Path.cwd(), help="a folder on the disk")
     parser.add_argument("--json", action="store_true", help="print JSON")
     arguments = parser.parse_args()
     for name in [name for name in os.environ if name.startswith(("GIT_AUTHOR", "GIT_COMMITTER"))]:
         del os.environ[name]
-    on_disk = measure(arguments.disk, arguments.pages, arguments.candidates)
-    in_memory = measure(MEMORY, arguments.pages, arguments.candidates)
-    own = in_memory["total"] - in_memory.get("embedding", 0.0)
+    asked = arguments.pages, arguments.candidates
+    rounds = [
+        (measure(arguments.disk, *asked), measure(MEMORY, *asked)) for _ in range(arguments.rounds)
+    ]
+    on_disk = min((one for one, _ in rounds), key=lambda one: one["total"])
+    in_memory = min((one for _, one in rounds), key=_own)
+    own = _own(in_memory)
     found = {"disk": on_disk, "memory": in_memory, "own": own, "share": own / on_disk["total"]}
     if arguments.json:
         print(json.dumps(found, indent=2))
