@@ -245,3 +245,62 @@ def test_a_joined_history_recovers_without_a_false_alarm(
     vault.ws.outbox.drain()
     git(folder, "clone", "-q", str(vault.root), str(folder / "third"))
     assert care.recover(folder / "third")["unproven"] == []
+
+
+def resolved(into: VaultBox, source: VaultBox) -> None:
+    """Pull, and take the other clone's text wherever Git cannot join the two."""
+    for box in (into, source):
+        box.ws.outbox.drain()
+    git(
+        into.root,
+        "pull",
+        "-q",
+        "--no-rebase",
+        "--no-edit",
+        "-X",
+        "theirs",
+        str(source.root),
+        "main",
+    )
+
+
+def standing(box: VaultBox, *pages: str) -> dict[str, str]:
+    box.ws.scan()
+    return {page: box.get(page)["id"] for page in pages}
+
+
+def test_of_two_merges_of_one_page_the_earlier_stands_in_every_clone(
+    vault: VaultBox, folder: Path
+) -> None:
+    ada, adda, countess = vault.page("Ada"), vault.page("Adda"), vault.page("Countess")
+    clone = Clone(vault, folder / "twice")
+    clone.merge(countess, adda)
+    vault.merge(ada, adda)
+    resolved(vault, clone)
+    here = standing(vault, ada, adda, countess)
+    pull(clone, vault)
+    assert here == standing(clone, ada, adda, countess)
+    assert here == {ada: ada, adda: countess, countess: countess}
+    third = Clone(vault, folder / "third")
+    assert standing(third, ada, adda, countess) == here
+    clone.ws.close()
+    third.ws.close()
+
+
+def test_two_pages_that_were_merged_crosswise_are_one_in_every_clone(
+    vault: VaultBox, folder: Path
+) -> None:
+    ada, adda = vault.page("Ada"), vault.page("Adda")
+    clone = Clone(vault, folder / "crosswise")
+    vault.merge(ada, adda)
+    clone.merge(adda, ada)
+    resolved(vault, clone)
+    here = standing(vault, ada, adda)
+    pull(clone, vault)
+    assert here == standing(clone, ada, adda) == {ada: ada, adda: ada}
+    assert vault.listed() == clone.listed() == {ada}
+    assert {f["code"] for f in vault.findings()} <= {"lifecycle_edited", "guard_contradicted"}
+    third = Clone(vault, folder / "third")
+    assert standing(third, ada, adda) == here
+    clone.ws.close()
+    third.ws.close()

@@ -83,6 +83,39 @@ def add(db: Database, merge: Merge, contributions: Sequence[Contribution]) -> No
         )
 
 
+def settle(db: Database, merge: Merge, contributions: Sequence[Contribution]) -> Merge | None:
+    """Write a merge that another clone made, so that the same merges stand in every clone.
+
+    Of two merges of one page the earlier stands, and of those that lead in a circle all but the last.
+
+    Returns:
+        The merge that does not stand because of others, if there is one.
+    """
+    there = standing(db, merge.absorbed)
+    rivals = [there] if there is not None else _leading_back(db, merge)
+    if not rivals:
+        add(db, merge, contributions)
+        return None
+    last = max([merge, *rivals], key=lambda each: (each.at, each.absorbed, each.survivor))
+    if last is not merge:
+        undo(db, last.absorbed, merge.seq)
+        add(db, merge, contributions)
+    return last
+
+
+def _leading_back(db: Database, merge: Merge) -> list[Merge]:
+    """Return the standing merges that would lead from the survivor of a merge to what it absorbs."""
+    found: list[Merge] = []
+    at = merge.survivor
+    while at != merge.absorbed:
+        following = standing(db, at)
+        if following is None or following in found:
+            return []
+        found.append(following)
+        at = following.survivor
+    return found
+
+
 def undo(db: Database, absorbed: str, undone_by: int) -> None:
     """Record that the merge of a page was undone by a later entry."""
     with db.write():

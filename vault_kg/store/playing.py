@@ -98,7 +98,7 @@ class Player:
         for lift in said.parsed(outbox.LIFT):
             if isinstance(lift, list) and len(lift) == 2:
                 guards.lift(self._db, str(lift[0]), str(lift[1]))
-        self._merges(said, seq)
+        self._merges(said, seq, str(said.one(outbox.AT)))
         for move in said.parsed(outbox.MOVE):
             if isinstance(move, list) and len(move) == 2:
                 revisions.move(self._db, str(move[0]), str(move[1]))
@@ -136,18 +136,28 @@ class Player:
         self.told.entries += 1
         return seq
 
-    def _merges(self, said: Trailers, seq: int) -> None:
+    def _merges(self, said: Trailers, seq: int, at: str) -> None:
         for values in said.parsed(outbox.MERGE):
             if not isinstance(values, dict):
                 continue
             gained = _made(Contribution, values.pop("contributions", []))
             for merge in _made(Merge, [{**values, "seq": seq}]):
-                merges.add(self._db, merge, gained)
+                given_up = merges.settle(self._db, merge, gained)
                 self.told.merges += 1
+                if given_up is not None:
+                    self._reopen(given_up.absorbed, seq, at)
         for absorbed in said.parsed(outbox.UNMERGE):
             merges.undo(self._db, str(absorbed), seq)
         for pair in _made(Declined, said.parsed(outbox.DECLINE)):
             merges.decline(self._db, pair)
+
+    def _reopen(self, page: str, seq: int, at: str) -> None:
+        """Let a page be active again whose merge does not stand, and that no other one absorbs."""
+        head = revisions.head(self._db, page)
+        if head is None or head.lifecycle != "merged" or merges.standing(self._db, page):
+            return
+        again = replace(head, revision=head.revision + 1, lifecycle="active")
+        self._add_revisions([again], seq, at)
 
     def _entry(
         self, commit: LoggedCommit, said: Trailers, request_id: str, made: Sequence[Revision]
