@@ -94,7 +94,7 @@ def _add_headings(
     levels: dict[str, str] = {}
     seen: Counter[tuple[str, int]] = Counter()
     open_sections: list[tuple[int, str]] = []
-    for number, heading in enumerate(headings):
+    for heading, end in zip(headings, _ends(headings, last_line), strict=True):
         anchor = uids.slug(heading.text)
         seen[anchor, heading.level] += 1
         uid = uids.heading(path, anchor, heading.level, seen[anchor, heading.level])
@@ -102,20 +102,21 @@ def _add_headings(
         while open_sections and open_sections[-1][0] >= heading.level:
             open_sections.pop()
         parent = open_sections[-1][1] if open_sections else document
-        end = _end(headings, number, last_line)
         nodes.add(Node(uid, "heading", heading.text, path, heading.line, end), parent)
         open_sections.append((heading.level, uid))
         made.append(uid)
     return made, levels
 
 
-def _end(headings: list[Heading], number: int, last_line: int) -> int:
-    """Return the last line of a heading's section."""
-    level = headings[number].level
-    for later in headings[number + 1 :]:
-        if later.level <= level:
-            return later.line - 1
-    return last_line
+def _ends(headings: list[Heading], last_line: int) -> list[int]:
+    """Return the last line of each heading's section: before the next heading that is no lower."""
+    ends = [last_line] * len(headings)
+    open_sections: list[int] = []
+    for number, heading in enumerate(headings):
+        while open_sections and headings[open_sections[-1]].level >= heading.level:
+            ends[open_sections.pop()] = heading.line - 1
+        open_sections.append(number)
+    return ends
 
 
 def _reference(link: Link, source: str) -> Reference:
