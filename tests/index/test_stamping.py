@@ -123,6 +123,13 @@ def test_what_goes_or_changes_while_a_walk_looks_is_not_taken_for_a_file(tmp_pat
     assert not found.complete("gone.md"), "the next walk, which does not list it, tells"
 
 
+def test_a_pipe_that_is_called_like_a_note_is_named_and_not_opened(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "pipe.md")
+    found = walk.walk(tmp_path)
+    assert not found.files
+    assert [problem.code for problem in found.problems.values()] == ["unreadable"]
+
+
 def test_of_a_vault_that_goes_while_a_walk_looks_nothing_is_taken_for_deleted(
     tmp_path: Path,
 ) -> None:

@@ -180,11 +180,18 @@ def _closer(root: Path, path: str, listing: Listing) -> stamping.Numbers | None:
         listing.unlisted.append(path)
         listing.problems[path] = Problem("unreadable", reason)
         return None
+    if stat.S_ISREG(found.st_mode):
+        return stamping.numbers(found)
     if stat.S_ISLNK(found.st_mode):
-        listing.problems[path] = Problem(
-            "symlink", "a symbolic link is not read", hint="replace it by the file itself"
+        code, reason, hint = (
+            "symlink",
+            "a symbolic link is not read",
+            "replace it by the file itself",
         )
-    return stamping.numbers(found) if stat.S_ISREG(found.st_mode) else None
+    else:
+        code, reason, hint = "unreadable", "a pipe, socket or device is not read", "rename it"
+    listing.problems[path] = Problem(code, reason, hint=hint)
+    return None
 
 
 def is_among_sources(prefix: str) -> bool:
