@@ -208,10 +208,9 @@ def test_an_edit_of_an_installed_file_stays_when_the_request_is_taken_back(
 
 def test_an_editor_that_had_the_file_open_and_saves_late_is_seen(meeting: Meeting) -> None:
     child = trials.start(meeting.root, meeting.change, "install.all-done=pause")
-    with meeting.path.open("r+b") as handle:
-        child.wait_for_pause()
-        handle.seek(0, os.SEEK_END)
-        handle.write(BY_HAND)
+    child.wait_for_pause()
+    (replaced,) = (meeting.root / ".vault-kg/tmp").iterdir()
+    in_place(replaced)  # it is the file that the editor opened, under another name
     assert child.go_on()["error"]["code"] == "conflict_blocked"
     assert meeting.path.read_bytes() == meeting.original + BY_HAND
 

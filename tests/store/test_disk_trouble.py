@@ -18,6 +18,7 @@ from tests.operations.builder import Clock, VaultBox
 from tests.store import trials
 from tests.store.trials import Call, as_nobody, give_to_nobody
 from vault_kg.operations.workspace import Workspace
+from vault_kg.state.database import Database
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="limits and modes of POSIX")
 
@@ -136,6 +137,108 @@ def test_wherever_the_room_ends_a_request_happens_wholly_or_not_at_all(
         outcomes.add(check_afterwards(prepared, root, call, answer))
         shutil.rmtree(root)
     assert outcomes == {True, False}, "both were tried"
+
+
+AFTER_ACCEPTANCE = (
+    "accept.after",
+    "install.temp-written:2",
+    "install.file-done:1",
+    "install.all-done",
+    "publish.before",
+    "publish.inside",
+    "publish.after",
+    "git.before",
+)
+
+
+def call_with_a_full_state(
+    root: Path, call: Call, point: str, spare: int = 0, meanwhile: Callable[[], None] | None = None
+) -> dict[str, Any]:
+    """Perform a call for which the state can grow only so much more once it comes to a point."""
+    child = trials.start(root, call, f"{point}=pause")
+    child.wait_for_pause()
+    if meanwhile is not None:
+        meanwhile()
+    size = (root / ".vault-kg/state.sqlite-wal").stat().st_size + spare
+    resource.prlimit(child.pid, resource.RLIMIT_FSIZE, (size, resource.RLIM_INFINITY))
+    return child.go_on()
+
+
+@pytest.mark.skipif(not hasattr(resource, "prlimit"), reason="the limits of a child, of Linux")
+@pytest.mark.parametrize("spare", [0, 5_000, 20_000])
+@pytest.mark.parametrize("point", AFTER_ACCEPTANCE)
+def test_wherever_the_state_is_full_after_the_acceptance_the_answer_is_true(
+    folder: Path, prepared: Prepared, point: str, spare: int
+) -> None:
+    """What is said to stay accepted is finished by whoever opens the vault; nothing else is."""
+    call = prepared.calls["merge"]
+    root = trials.copy(prepared.root, folder)
+    answer = call_with_a_full_state(root, call, point, spare)
+    message = answer.get("error", {}).get("message", "")
+    if message:
+        assert answer["error"]["code"] == "write_failed", answer
+        assert "repeat the request" in message
+    if "stays accepted" in message:
+        assert "nothing was acknowledged" not in message and answer["error"]["data"]["request_id"]
+    with trials.looking_at(root) as box:
+        stands = ("knowledge_merge", call.arguments["requestId"], "published") in {
+            row[:3] for row in trials.journal_of(box)
+        }
+        assert stands is (not message or "stays accepted" in message), message
+        assert stands or box.files() == prepared.files
+        again = trials.perform(box.ws, call)
+        assert "error" not in again, again
+        box.ws.outbox.drain()
+        trials.check_whole(box)
+        trials.check_git(box)
+    shutil.rmtree(root)
+
+
+@pytest.mark.skipif(not hasattr(resource, "prlimit"), reason="the limits of a child, of Linux")
+def test_a_conflict_that_cannot_be_written_down_is_said_to_stay_accepted(
+    folder: Path, prepared: Prepared
+) -> None:
+    root = trials.copy(prepared.root, folder)
+    edited = root / "main/pages/person/ada.md"
+
+    def edit() -> None:
+        edited.write_bytes(edited.read_bytes() + b"By hand.\n")
+
+    answer = call_with_a_full_state(
+        root, prepared.calls["change"], "install.temp-written:1", meanwhile=edit
+    )
+    assert answer["error"]["code"] == "write_failed", answer
+    assert "It stays accepted" in answer["error"]["message"]
+    assert edited.read_bytes().endswith(b"By hand.\n")
+    with trials.looking_at(root) as box:
+        again = trials.perform(box.ws, prepared.calls["change"])
+        assert again["error"]["code"] == "conflict_blocked", again
+        assert edited.read_bytes().endswith(b"By hand.\n")
+    shutil.rmtree(root)
+
+
+def test_what_was_accepted_is_not_given_up_where_the_disk_refuses_its_files_once_more(
+    folder: Path, prepared: Prepared
+) -> None:
+    """The state can be written, and its file cannot."""
+    root = trials.copy(prepared.root, folder)
+    trials.crash(root, prepared.calls["create"], "accept.after")
+    Database(root / ".vault-kg/state.sqlite").checkpoint()
+
+    def write_another() -> dict[str, Any]:
+        limited_to(len(LONG) - 1)
+        ws = Workspace.open(root, clock=Clock())
+        return trials.perform(ws, prepared.calls["change"])
+
+    child = trials.fork(write_another)
+    assert child.wait() == 0, child.said()
+    message = child.result()["error"]["message"]
+    assert "the accepted request 'n' could not be finished: the disk refuses" in message
+    assert files_of(root) == prepared.files
+    with trials.looking_at(root) as box:
+        assert (root / "main/pages/company/new.md").read_text().count("A long text") == 4000
+        trials.check_whole(box)
+    shutil.rmtree(root)
 
 
 @pytest.fixture

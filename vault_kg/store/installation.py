@@ -82,6 +82,7 @@ class Installation:
 
         Raises:
             Displaced: somebody did; the file stands as the person left it.
+            OpenElsewhere: somebody may still; all is to be taken back.
         """
         for place in self._places:
             place.confirm()

@@ -13,12 +13,12 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import NoReturn
 
 from vault_kg.errors import (
     Busy,
     ConflictBlocked,
     RequestMismatch,
-    Unavailable,
     VaultError,
     WriteFailed,
 )
@@ -29,13 +29,14 @@ from vault_kg.state import revisions
 from vault_kg.state.guards import Guard
 from vault_kg.state.journal import Entry, FileRow
 from vault_kg.state.merges import Merge
-from vault_kg.store import collecting, conflicting, files, publishing
+from vault_kg.store import collecting, conflicting, files, publishing, refusing
 from vault_kg.store.failpoints import reach
 from vault_kg.store.files import Displaced
 from vault_kg.store.installation import Installation, sweep
 from vault_kg.store.lane import Lane
 from vault_kg.store.plan import Change, Plan, Request, Tell, quiet
 from vault_kg.store.vault import Vault
+from vault_kg.store.writers import OpenElsewhere, is_open_for_writing
 
 OBSERVE = "observe"
 EDITOR = "editor"
@@ -67,7 +68,8 @@ class Journal:
         Raises:
             RequestMismatch: the id was used with another payload.
             ConflictBlocked: an editor's change met the request.
-            WriteFailed: the disk refused; nothing was acknowledged.
+            OpenElsewhere: a program has a file of it open for writing; nothing was changed.
+            WriteFailed: the disk refused; the message says whether the request stays accepted.
         """
         self.finish_accepted()
         known = rows.find(self.vault.database, request.id)
@@ -116,12 +118,12 @@ class Journal:
         What the disk refuses stays accepted, and everything after it waits (`require_finished`).
 
         Returns:
-            The request ids that were finished, abandoned or found in conflict.
+            The request ids that were finished or found in conflict.
         """
         unfinished = rows.unfinished(self.vault.database)
         for entry in unfinished:
             try:
-                self._finish(entry.seq)
+                self._finish(entry.seq, is_promised=True)
             except ConflictBlocked:
                 continue  # told to the one who repeats or resumes that request
             except (WriteFailed, Busy):
@@ -169,9 +171,21 @@ class Journal:
         """Plan on what the index has seen: a save between the look and the read is planned anew."""
         for _ in range(_TRIES):
             planned = plan()
+            self._check_closed(planned)
             if not any(self._was_overlooked(change) for change in planned.changes):
                 return planned
         raise Busy("a file of this request is being saved again and again; try again")
+
+    def _check_closed(self, planned: Plan) -> None:
+        """Refuse to replace a file that a program has open: it would go on writing to the old one.
+
+        Raises:
+            OpenElsewhere: one has.
+        """
+        for change in planned.changes:
+            target = self.vault.root / change.path
+            if change.before is not None and is_open_for_writing(target):
+                raise OpenElsewhere(change.path, target)
 
     def _was_overlooked(self, change: Change) -> bool:
         if change.before is None or change.record_id is None:
@@ -186,56 +200,76 @@ class Journal:
         except FrontMatterError:
             return False  # no revision is made of what cannot be read
 
-    def _finish(self, seq: int, tell: Tell = quiet) -> Entry:
+    def _finish(self, seq: int, tell: Tell = quiet, *, is_promised: bool = False) -> Entry:
+        """Carry an accepted entry out.
+
+        Where that is refused, everything is put back. The one who asks is told so, and the entry is
+        abandoned; one that somebody counts on already (`is_promised`) stays accepted.
+        """
         entry = self._entry(seq)
         changed = rows.files(self.vault.database, seq)
         installation = Installation(self.vault.root, self.vault.temporaries, seq, changed)
-        if changed:
-            tell = tell if len(changed) > _MANY else quiet
-            rows.set_state(self.vault.database, seq, rows.INSTALLING)
-            self._install(entry, changed, installation, tell)
-            tell(len(changed), len(changed), "indexing")
-        reach("publish.before")
         try:
-            with self.vault.database.write():
-                self._publish(entry, changed, self.now())
-                reach("publish.inside")
-        except (WriteFailed, Busy, Unavailable):
-            self._abandon(entry, installation)
-            raise
+            self._carry_out(entry, changed, installation, tell)
+        except Displaced as met:
+            self._give_way(entry, changed, installation, met)
+        except OpenElsewhere as met:
+            if not is_promised:
+                self._put_back(entry, installation, for_good=True)
+                raise
+            before = next(f.before for f in changed if f.path == met.path)
+            self._give_way(entry, changed, installation, Displaced(met.path, before))
+        except (OSError, VaultError) as error:
+            self._put_back(entry, installation, for_good=not is_promised)
+            raise refusing.write_failed(error) from error
         reach("publish.after")
         installation.clear()
         return self._entry(seq)
 
-    def _install(
+    def _carry_out(
         self, entry: Entry, changed: list[FileRow], installation: Installation, tell: Tell
     ) -> None:
-        try:
+        if changed:
+            tell = tell if len(changed) > _MANY else quiet
+            if entry.state == rows.ACCEPTED:
+                rows.set_state(self.vault.database, entry.seq, rows.INSTALLING)
             installation.install(tell)
             reach("install.all-done")
             installation.confirm()
-        except Displaced as met:
-            try:
-                installation.take_back()
-            except OSError as error:
-                raise _kept(entry, error) from error
-            reach("conflict.rolled-back")
-            conflicting.record(self.vault, entry, changed, met, self.now())
-            reach("conflict.recorded")
-            installation.clear(met.found)
-            raise conflicting.blocked(self.vault.database, entry) from None
-        except (OSError, VaultError) as error:
-            self._abandon(entry, installation)
-            raise _write_failed(error) from error
+            tell(len(changed), len(changed), "indexing")
+        reach("publish.before")
+        with self.vault.database.write():
+            self._publish(entry, changed, self.now())
+            reach("publish.inside")
 
-    def _abandon(self, entry: Entry, installation: Installation) -> None:
-        """Undo a request for good; where the disk refuses even that, it stays accepted."""
+    def _give_way(
+        self, entry: Entry, changed: list[FileRow], installation: Installation, met: Displaced
+    ) -> NoReturn:
+        """Make a conflict of a request that met an edit.
+
+        Raises:
+            ConflictBlocked: it is one.
+            WriteFailed: the disk refuses; the request stays accepted.
+        """
         try:
             installation.take_back()
-            rows.set_state(self.vault.database, entry.seq, rows.ABANDONED)
+            reach("conflict.rolled-back")
+            conflicting.record(self.vault, entry, changed, met, self.now())
+        except (OSError, VaultError) as error:
+            raise refusing.stays_accepted(entry, error) from error
+        reach("conflict.recorded")
+        installation.clear(met.found)
+        raise conflicting.blocked(self.vault.database, entry)
+
+    def _put_back(self, entry: Entry, installation: Installation, *, for_good: bool) -> None:
+        """Undo what was installed; where the disk refuses even that, the entry stays accepted."""
+        try:
+            installation.take_back()
+            if for_good:
+                rows.set_state(self.vault.database, entry.seq, rows.ABANDONED)
             installation.clear()
         except (OSError, VaultError) as error:
-            raise _kept(entry, error) from error
+            raise refusing.stays_accepted(entry, error) from error
 
     def _publish(self, entry: Entry, changed: Sequence[FileRow], at: str) -> None:
         publishing.apply(self.vault.database, entry, at)
@@ -252,28 +286,3 @@ class Journal:
 
 def _fingerprint(change: Change) -> str:
     return f"{change.path} {change.revision} {files.content_hash(change.after or b'')}"
-
-
-def _write_failed(error: Exception) -> VaultError:
-    if isinstance(error, VaultError):
-        return error
-    where = getattr(error, "filename2", None) or getattr(error, "filename", None) or "the vault"
-    return WriteFailed(
-        f"the disk refused ({_reason(error)}) at {where}; the vault is as it was. Free some space "
-        "or mend the permissions, then repeat the request"
-    )
-
-
-def _kept(entry: Entry, error: Exception) -> WriteFailed:
-    return WriteFailed(
-        f"the disk refused ({_reason(error)}) to take request {entry.request_id!r} back. It stays "
-        "accepted and is finished once the disk allows it; nothing else is written before. Free "
-        "some space or mend the permissions, then repeat the request or call knowledge_resume",
-        request_id=entry.request_id,
-    )
-
-
-def _reason(error: Exception) -> str:
-    if isinstance(error, VaultError):
-        return "the state cannot be written"
-    return getattr(error, "strerror", None) or str(error)

@@ -12,6 +12,7 @@ from vault_kg.state.journal import FileRow
 from vault_kg.store import files, paths
 from vault_kg.store.failpoints import reach
 from vault_kg.store.files import Displaced, Found
+from vault_kg.store.writers import OpenElsewhere, is_open_for_writing
 
 
 class Place:
@@ -96,10 +97,14 @@ class Place:
 
         Raises:
             Displaced: somebody saved it late; the file stands as the person left it.
+            OpenElsewhere: a program may still write to it; it is to be put back.
         """
+        is_open = is_open_for_writing(self._prepared)  # asked first: if not, nothing more comes
         left = files.look(self._prepared)
         if not self._is_ours(left):
             self._give_back(left)
+        if is_open:
+            raise OpenElsewhere(self._path, self._target)
 
     def take_back(self) -> None:
         """Put back what was replaced; what somebody edited since stays as it is.
@@ -115,7 +120,8 @@ class Place:
                 self._remove(self._after)
             self._remove_folders()
             return
-        if not files.look(self._prepared).holds(self._before):
+        left = files.look(self._prepared)
+        if self._is_ours(left) and not left.holds(self._before):
             files.make_folder(self._target.parent, self._root)
             files.write_complete(self._prepared, self._before, self._target)
         if self._after is None:
@@ -128,6 +134,8 @@ class Place:
     def clear(self, recorded: bytes | None) -> None:
         """Remove the prepared file; one that somebody wrote to is moved beside its place."""
         with contextlib.suppress(OSError):  # swept the next time
+            if is_open_for_writing(self._prepared):
+                return  # so is this one, when it is known what was written
             left = files.look(self._prepared)
             if self._is_ours(left) or left.holds(recorded):
                 self._prepared.unlink(missing_ok=True)
