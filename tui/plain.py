@@ -12,24 +12,18 @@ from typing import Any
 from textual.content import Content, Span
 from textual.style import Style
 
+from vault_kg.cli.revealing import reveal as revealed
+
 MAX_LINE = 2_000
 MAX_TEXT = 200_000
 
-_HIDDEN = re.compile(
-    "[\x00-\x08\x0b-\x1f\x7f-\x9f\xad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f"
-    "\u2028-\u202f\u205f-\u206f\u3164\ufe00-\ufe0e\ufeff\uffa0\ufff0-\ufffb\U000e0000-\U000e0fff"
-    "\U0001d173-\U0001d17a\ud800-\udfff]"
-)
 _SHOWN = re.compile("⟦U\\+[0-9A-F]{4,6}⟧|[\u2400-\u2421]")
 _WHITE = re.compile(r"[ \t\n]+")
-_ABOVE = "[\u0300-\u036f\u0483-\u0489\u1ab0-\u1aff\u1dc0-\u1dff\u20d0-\u20ff]"
-_STACKED = re.compile(f"({_ABOVE}{{5}}){_ABOVE}+")
 
 
 def reveal(text: Any) -> str:
     """Return a text with everything shown that a terminal would not show as it is."""
-    normal = str(text).replace("\r\n", "\n").replace("\t", "    ")
-    return _STACKED.sub(r"\1⟦…⟧", _HIDDEN.sub(_visible, normal))
+    return revealed(text).replace("\t", "    ")
 
 
 def block(text: Any, limit: int = MAX_TEXT) -> str:
@@ -85,15 +79,6 @@ def when(instant: str | None) -> str:
 def plural(number: int, noun: str) -> str:
     """Return a count with its noun: `1 page`, `3 pages`."""
     return f"{number:,} {noun}" if number == 1 else f"{number:,} {noun}s"
-
-
-def _visible(found: re.Match[str]) -> str:
-    code = ord(found.group())
-    if code < 0x20:
-        return chr(0x2400 + code)
-    if code == 0x7F:
-        return "␡"
-    return f"⟦U+{code:04X}⟧"
 
 
 def _short(text: str) -> str:

@@ -198,3 +198,15 @@ def test_operations_lists_every_operation_with_its_scope(vault_kg, tmp_path) -> 
     unknown = vault_kg("operations", "knowledge_dance")
     assert unknown.code == 1
     assert "knowledge_withdraw" in unknown.err
+
+
+def test_a_result_that_says_it_did_not_succeed_exits_1(shell, vault) -> None:
+    call = ("call", "knowledge_apply_corrections", "--vault", vault.root)
+    entry = "corrections:\n- id: c1\n  type: same_as\n  canonical: Nobody\n  aliases: [Nothing]\n"
+    (vault.root / "corrections.yaml").write_text(entry)
+    done = shell(*call)
+    assert (done.code, done.json["success"]) == (1, False)
+    assert done.json["errors"][0]["id"] == "c1"
+    (vault.root / "corrections.yaml").write_text("corrections: []\n")
+    done = shell(*call)
+    assert (done.code, done.json["success"]) == (0, True)

@@ -8,6 +8,8 @@ from pathlib import Path
 
 import pytest
 
+from vault_kg.operations.workspace import Workspace
+
 
 def notes(folder: Path) -> Path:
     folder.mkdir(parents=True)
@@ -115,6 +117,16 @@ def test_a_vault_that_lost_its_private_folder_names_recover(vault_kg, vault, com
     assert done.code == 3
     assert f"vault-kg recover --vault {vault.root}" in done.err
     assert not (vault.root / ".vault-kg").exists()
+
+
+def test_a_vault_that_was_never_looked_at_says_so_on_standard_error(vault_kg, tmp_path) -> None:
+    (tmp_path / "idea.md").write_text("# Carding engines\n")
+    Workspace.create(tmp_path).close()
+    unread = vault_kg("search", "carding", "--no-scan", "--json", cwd=tmp_path)
+    assert "not all been read yet" in unread.err
+    assert unread.json["total"] == 0 and unread.json["indexing"] == {"done": 0, "total": None}
+    read = vault_kg("search", "carding", "--json", cwd=tmp_path)
+    assert "read yet" not in read.err and read.json["total"] == 1 and "indexing" not in read.json
 
 
 def test_an_edit_is_seen_by_the_next_read_unless_told_not_to_look(vault_kg, vault) -> None:

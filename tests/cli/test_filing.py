@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import os
+
+import pytest
+
 
 def test_attach_gives_a_source_that_can_be_cited(vault_kg, vault, tmp_path) -> None:
     letter = tmp_path / "letter.txt"
@@ -46,3 +50,20 @@ def test_adopt_takes_several_notes_and_refuses_what_is_none(vault_kg, vault) -> 
     assert vault_kg("adopt", "notes/two.md").code == 1
     assert vault_kg("adopt", "notes/none.md").code == 1
     assert vault_kg("adopt", "a.md", "b.md", "--title", "One").code == 2
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="no pipes in folders")
+def test_nobody_waits_for_a_pipe_or_reads_a_device(shell, vault, tmp_path) -> None:
+    pipe = tmp_path / "pipe.txt"
+    os.mkfifo(pipe)
+    for odd in (pipe, "/dev/zero"):
+        refused = shell("attach", odd, "--json", cwd=vault.root)
+        assert (refused.code, refused.json["error"]["code"]) == (1, "invalid_argument")
+        assert "not a regular file" in refused.json["error"]["message"]
+    for name in (".gitignore", ".gitattributes"):
+        (vault.root / name).unlink(missing_ok=True)
+        os.mkfifo(vault.root / name)
+    assert shell("status", cwd=vault.root).code == 0
+    assert shell("diagnostics", cwd=vault.root).code == 0
+    done = shell("attach", vault.root / "notes" / "idea.md", cwd=vault.root)
+    assert done.code == 0, done.err

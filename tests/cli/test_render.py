@@ -17,7 +17,10 @@ def test_clean_text_has_no_control_characters(value: str) -> None:
     assert not (UNSAFE | {"\n", "\t"}) & set(render.line(value))
 
 
-@given(st.text(alphabet=st.characters(categories=["L", "N", "P", "S"])))
+INKLESS = "\u115f\u1160\u3164\uffa0"
+
+
+@given(st.text(alphabet=st.characters(categories=["L", "N", "P", "S"], exclude_characters=INKLESS)))
 def test_ordinary_text_stays_as_it_is(value: str) -> None:
     assert render.text(value) == value
 
@@ -25,19 +28,26 @@ def test_ordinary_text_stays_as_it_is(value: str) -> None:
 @pytest.mark.parametrize(
     ("given_text", "shown"),
     [
-        ("\x1b[31mred\x1b[0m", "red"),
-        ("\x1b]0;a title\x07rest", "rest"),
-        ("\x1b]8;;http://x\x1b\\link\x1b]8;;\x1b\\", "link"),
-        ("\x1bP1$r\x1b\\rest", "rest"),
-        ("\x9b31mred", "31mred"),
-        ("a\u202eb", "ab"),
-        ("a\ud800b", "ab"),
-        ("a\r\nb\rc", "a\nbc"),
+        ("\x1b[31mred\x1b[0m", "␛[31mred␛[0m"),
+        ("\x1b]0;a title\x07rest", "␛]0;a title␇rest"),
+        ("\x9b31mred", "⟦U+009B⟧31mred"),
+        ("a\u202eb", "a⟦U+202E⟧b"),
+        ("a\u200bb", "a⟦U+200B⟧b"),
+        ("a\u3164b", "a⟦U+3164⟧b"),
+        ("a\ud800b", "a⟦U+D800⟧b"),
+        ("a\u2028b", "a⟦U+2028⟧b"),
+        ("a\r\nb\rc", "a\nb␍c"),
+        ("a\tb", "a\tb"),
         ("[bold]x[/bold]", "[bold]x[/bold]"),
     ],
 )
-def test_escape_sequences_are_taken_out_whole(given_text: str, shown: str) -> None:
+def test_what_a_terminal_would_obey_or_hide_is_shown(given_text: str, shown: str) -> None:
     assert render.text(given_text) == shown
+
+
+@given(st.text(), st.characters(categories=["Cc", "Cf"], exclude_characters="\n\r\t"))
+def test_two_texts_are_never_printed_alike_for_what_cannot_be_seen(text: str, hidden: str) -> None:
+    assert render.line(f"x{text}{hidden}y") != render.line(f"x{text}y")
 
 
 def test_tables_align_wide_and_combining_characters() -> None:

@@ -92,10 +92,42 @@ def test_text_of_records_never_reaches_the_terminal_as_commands(vault_kg, vault)
         shown = vault_kg(*command, cwd=vault.root)
         assert shown.code == 0
         assert not set(shown.out) & set("\x1b\x07\x08\x9b\u202e\r"), command
-    assert "[bold]red[/bold]" in vault_kg("show", "notes/evil.md").out
+    assert "[bold]␛[31mred␛[0m[/bold] ␇␈␍." in vault_kg("show", "notes/evil.md").out
 
 
 def test_json_is_the_result_of_the_operation(vault_kg, vault) -> None:
     shown = vault_kg("show", "Ada", "--json", cwd=vault.root).json
     call = vault_kg("call", "knowledge_get", "--json", json.dumps({"id": vault["ada"]})).json
     assert shown == call
+
+
+def test_a_withdrawn_record_is_shown_by_its_name_and_path_where_no_current_one_has_it(
+    vault_kg, vault
+) -> None:
+    path = vault.path("engine").relative_to(vault.root)
+    vault_kg("withdraw", "Analytical Engine", "--reason", "a test", "--yes", cwd=vault.root)
+    for name in ("Analytical Engine", path):
+        shown = vault_kg("show", name)
+        assert shown.code == 0 and "withdrawn, not seen by default reads" in shown.out
+        assert "knowledge_withdraw" in vault_kg("history", name).out
+        refused = vault_kg("lookup", name)
+        assert refused.code == 1 and "was withdrawn" in refused.err
+        assert vault["engine"] in refused.err
+        assert vault_kg("impact", name).code == 1
+    other = save(vault_kg, vault, title="Analytical Engine")
+    assert vault_kg("show", "Analytical Engine", "--json").json["id"] == other
+    again = vault_kg("withdraw", other, "--reason", "a test", "--yes")
+    assert again.code == 0, again.err
+    both = vault_kg("show", "Analytical Engine")
+    assert both.code == 1 and other in both.err and vault["engine"] in both.err
+
+
+def test_titles_that_differ_in_what_cannot_be_seen_are_not_printed_alike(vault_kg, vault) -> None:
+    for number, title in enumerate(["payevil", "pay\u202eevil", "pay\u200bevil"]):
+        given = json.dumps({"requestId": f"r{number}", "type": "Topic", "title": title})
+        assert vault_kg("call", "knowledge_save_page", "--json", given, cwd=vault.root).code == 0
+    listed = vault_kg("records", "--type", "Topic").out
+    for shown in ("payevil", "pay⟦U+202E⟧evil", "pay⟦U+200B⟧evil"):
+        assert shown in listed
+    exact = vault_kg("records", "--type", "Topic", "--json").json["records"]
+    assert {"pay\u202eevil", "pay\u200bevil"} < {r["title"] for r in exact}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -13,7 +14,7 @@ from click.testing import CliRunner, Result
 from tests.ingest.oracle import Oracle
 from vault_kg.cli import context
 from vault_kg.cli.ingesting import ingest
-from vault_kg.errors import NotFound, Unavailable
+from vault_kg.errors import InvalidArgument, NotFound, Unavailable
 from vault_kg.ingest import configured, files
 from vault_kg.operations.workspace import Workspace
 
@@ -70,6 +71,29 @@ def test_a_folder_is_read_without_records_sources_and_hidden_files(
         "notes/a.md", "notes/b.txt", "notes/e.json",
     ]  # fmt: skip
     assert not any(each["changed"] for each in result["documents"])
+
+
+def test_json_that_is_none_is_read_as_text_and_told(root: Path, run: Run, taught: Oracle) -> None:
+    Path("chat.json").write_text(f"[{ADA}\n")
+    assert "  ! it is no JSON, and was read as plain text: Expecting value: line 1" in (
+        run("chat.json").output
+    )
+    Path("good.json").write_text(json.dumps([{"role": "Ada", "content": ADA}]))
+    assert "JSON" not in run("good.json").output
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="no pipes in folders")
+def test_nobody_waits_for_a_pipe(root: Path, run: Run, taught: Oracle) -> None:
+    Path("docs").mkdir()
+    Path("docs/a.md").write_text(f"{ADA}\n")
+    for name in ("b.md", "c.txt"):
+        os.mkfifo(f"docs/{name}")
+    done = run("docs", "--json")
+    assert [each["source_file"] for each in json.loads(done.output)["documents"]] == [
+        "../docs/a.md"
+    ]
+    with pytest.raises(InvalidArgument, match="not a regular file"):
+        run("docs/c.txt")
 
 
 def test_the_name_of_a_file_is_the_same_from_every_folder(

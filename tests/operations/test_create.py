@@ -292,6 +292,29 @@ def test_a_statement_with_such_a_title_is_called_by_its_words(vault: VaultBox, t
     assert vault.get(claim)["title"] == "Ada wrote the notes."
 
 
+@pytest.mark.parametrize("text", UNSEEN, ids=[ascii(t) for t in UNSEEN])
+def test_no_title_is_taken_from_a_page_by_one_that_cannot_be_seen(
+    vault: VaultBox, text: str
+) -> None:
+    page, other = vault.page("Ada"), vault.page("Countess")
+    refused = vault.refused("knowledge_save_page", **vault.fence(page), title=text)
+    assert isinstance(refused, InvalidArgument) and "title" in refused.message
+    refused = vault.refused("knowledge_merge", **vault.merging(page, other), title=text)
+    assert isinstance(refused, InvalidArgument) and "can be seen" in refused.message
+    assert vault.get(page)["title"] == "Ada"
+
+
+@pytest.mark.parametrize("text", UNSEEN, ids=[ascii(t) for t in UNSEEN])
+def test_a_statement_says_something(vault: VaultBox, text: str) -> None:
+    page = vault.page()
+    claim = vault.claim_values(page, text)
+    edge = vault.relationship_values(page, vault.page("Byron")) | {"fact": text}
+    for name, values in (("claim", claim), ("relationship", edge)):
+        values.pop("kind", None)
+        refused = vault.refused(f"knowledge_save_{name}", **values)
+        assert isinstance(refused, InvalidArgument) and "can be seen" in refused.message
+
+
 @pytest.mark.parametrize("title", TITLES, ids=range(len(TITLES)))
 def test_any_title_yields_a_safe_readable_file_name(vault: VaultBox, title: str) -> None:  # C2
     page = vault.page(title, type="Topic")

@@ -5,8 +5,16 @@ from __future__ import annotations
 import pytest
 
 from tests.operations.builder import VaultBox
-from vault_kg.errors import InvalidRecord, LifecycleRefused, MissingFile, StaleHash, StaleRevision
+from vault_kg.errors import (
+    InvalidRecord,
+    LifecycleRefused,
+    MissingFile,
+    NotFound,
+    StaleHash,
+    StaleRevision,
+)
 from vault_kg.operations import registry
+from vault_kg.operations.caller import Caller
 
 
 @pytest.mark.parametrize("kind", ["page", "claim", "relationship"])
@@ -141,3 +149,37 @@ def test_a_record_whose_file_is_gone_is_restored_first(vault: VaultBox) -> None:
     vault.scan()
     refused = vault.refused("knowledge_withdraw", **fence, reason="x")
     assert isinstance(refused, MissingFile) and f"vault-kg restore {page}" in refused.message
+
+
+def test_the_name_of_a_record_that_is_not_current_says_by_which_id_it_is_read(
+    vault: VaultBox,
+) -> None:
+    gone = vault.page("Gone One")
+    path = vault.get(gone)["path"]
+    vault.withdraw(gone)
+    for name in ("gone one", path):
+        refused = vault.refused("knowledge_lookup", text=name)
+        assert isinstance(refused, NotFound)
+        assert "was withdrawn" in refused.message and gone in refused.message
+        (candidate,) = refused.data["candidates"]
+        assert (candidate["id"], candidate["lifecycle"]) == (gone, "withdrawn")
+    other = vault.page("Gone One")
+    assert vault.lookup("Gone One") == other, "one that is current wins"
+    vault.withdraw(other)
+    refused = vault.refused("knowledge_lookup", text="Gone One")
+    assert "2 records" in refused.message
+    assert {c["id"] for c in refused.data["candidates"]} == {gone, other}
+
+
+def test_the_name_of_a_claim_hidden_by_its_owner_says_so_and_nothing_to_whom_it_is_hidden(
+    vault: VaultBox,
+) -> None:
+    page = vault.page("Ada", partition="alpha")
+    claim = vault.claim(page, "Ada swims.", partition="beta")
+    vault.withdraw(page)
+    refused = vault.refused("knowledge_lookup", text="Ada swims.")
+    assert claim in refused.message and "do not see" in refused.message
+    for seen in ("alpha", "beta"):
+        caller = Caller("x", partitions=frozenset({seen}))
+        refused = vault.refused("knowledge_lookup", caller, text="Ada swims.")
+        assert "nothing is called" in refused.message and claim not in str(refused.to_dict())

@@ -17,6 +17,7 @@ ALLOWED = {
     "desk.py": OPERATIONS | {"vault_kg.serve.engine"},
     "engines.py": OPERATIONS
     | {f"vault_kg.serve{name}" for name in ("", ".attached", ".engine", ".keeper")},
+    "plain.py": {"vault_kg.cli.revealing"},
 }
 
 

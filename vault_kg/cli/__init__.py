@@ -17,8 +17,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         arguments: the command line without the program's name; that of the process where None.
 
     Returns:
-        0 for done, 1 for a refusal, 2 for wrong usage, 3 for a vault that cannot be served, 130
-        where it was interrupted.
+        0 for done, 1 for a refusal or what was not all done, 2 for wrong usage, 3 for a vault that
+        cannot be served, 130 where it was interrupted.
     """
     if arguments is None:
         _insist_on_utf_8()

@@ -33,17 +33,19 @@ if TYPE_CHECKING:
 def call(settings: Settings, name: str, arguments: str) -> None:
     """Run any operation with JSON arguments.
 
-    Prints the result as one JSON document and exits with 0. A refusal prints {"error": {"code",
-    "message", "data"}} and exits with 1, an unavailable vault with 3, wrong usage with 2.
+    Prints the result as one JSON document and exits with 0, or with 1 where it says of itself
+    "success": false. A refusal prints {"error": {"code", "message", "data"}} and exits with 1, an
+    unavailable vault with 3, wrong usage with 2.
     """
     given = read_object(_standard_input() if arguments == "-" else arguments)
     settings.json = True
-    from vault_kg.cli import render
+    from vault_kg.cli import receipts, render
     from vault_kg.operations import registry
 
     with context.session(settings) as session, _reporting(session.caller) as caller:
         done = registry.call(session.workspace, name, given, caller)
     render.print_json(done)
+    receipts.stop_unless(done.get("success") is not False)
 
 
 @context.command
@@ -130,7 +132,7 @@ def _described(operation: Operation) -> dict[str, Any]:
         "toolset": operation.toolset,
         "description": operation.description,
         "request": operation.request.model_json_schema(by_alias=True),
-        "result": operation.result.model_json_schema(by_alias=True, mode="serialization"),
+        "result": operation.answer_schema(),
     }
 
 

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import click
 
 from vault_kg.cli import folders
-from vault_kg.errors import Busy, VaultError, WriteFailed
+from vault_kg.errors import Busy, NotFound, VaultError, WriteFailed
 
 if TYPE_CHECKING:
     from vault_kg.operations.caller import Caller
@@ -89,6 +89,21 @@ class Session:
         if _ID.fullmatch(text):
             return text
         return str(self.call("knowledge_lookup", text=self.inside(text) or text)["record"]["id"])
+
+    def resolve_any(self, text: str) -> str:
+        """Return the id that a name means, also of the one record that was withdrawn or corrected.
+
+        Raises:
+            NotFound: nothing is called so, or several records that are not current.
+            Ambiguous: several records are.
+        """
+        try:
+            return self.resolve(text)
+        except NotFound as error:
+            past = error.data.get("candidates", ())
+            if len(past) != 1:
+                raise
+            return str(past[0]["id"])
 
     def inside(self, text: str) -> str | None:
         """Return the vault-relative path of an existing file, given from the working folder."""
@@ -200,6 +215,8 @@ def session(settings: Settings, *, make: bool = False, look: bool = True) -> Ite
     try:
         if look and settings.scan:
             take_in(workspace, progress.bar("reading the vault"))
+        if look and workspace.indexing is not None:
+            click.echo(f"{workspace.indexing}; what is missing may still come", err=True)
         yield Session(settings, workspace, caller(settings))
     finally:
         workspace.close()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import stat
 from pathlib import Path
 from typing import Any
 
@@ -65,6 +66,8 @@ def adopt(
 
 def _digest(path: Path) -> str:
     try:
+        if not stat.S_ISREG(path.stat().st_mode):  # a pipe or device may never end
+            raise InvalidArgument(f"{path} is not a regular file; give one", path=str(path))
         with path.open("rb") as file:
             return hashlib.file_digest(file, "sha256").hexdigest()
     except FileNotFoundError:

@@ -134,7 +134,7 @@ def history(settings: Settings, name: str, **asked: Any) -> None:
     from vault_kg.cli import found, render
 
     with context.session(settings) as session:
-        result = session.call("knowledge_history", id=session.resolve(name), **asked)
+        result = session.call("knowledge_history", id=session.resolve_any(name), **asked)
     if settings.json:
         render.print_json(result)
         return

@@ -87,6 +87,6 @@ def repeated(session: Session, request: str | None) -> bool:
 
 
 def stop_unless(answer: bool) -> None:
-    """End the command with the exit code of a refusal where a person said no."""
+    """End the command with the exit code of a refusal where it was not, or not all, done."""
     if not answer:
         click.get_current_context().exit(1)

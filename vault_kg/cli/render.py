@@ -1,6 +1,6 @@
 """What people read: clean text, tables and colour; and the JSON that programs read.
 
-Text from records is data: escape sequences and control characters never reach a terminal.
+Text from records is data: what a terminal would obey or hide is shown as what it is.
 """
 
 from __future__ import annotations
@@ -16,29 +16,21 @@ from typing import Any
 
 import click
 
+from vault_kg.cli.revealing import reveal
 from vault_kg.errors import VaultError, legible
 
-_ESCAPES = re.compile(
-    r"\x1b\][^\x07\x1b]*(?:\x07|\x1b\\)?"  # operating-system commands, as far as their end
-    r"|\x1b\[[0-?]*[ -/]*[@-~]?"  # control sequences
-    r"|\x1b[PX^_][^\x1b]*(?:\x1b\\)?"  # device control and other strings
-    r"|\x1b[ -/]*[0-~]?"
-)
-_CONTROLS = re.compile(
-    "[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069\ud800-\udfff]"
-)
-_WHITE = re.compile(r"\s+")
+_WHITE = re.compile(r"[ \t\n]+")
 MIN_WIDTH, MAX_WIDTH = 40, 100
 
 
 def text(value: Any) -> str:
     """Return text of several lines that is safe to print."""
-    return _CONTROLS.sub("", _ESCAPES.sub("", str(value).replace("\r\n", "\n")))
+    return reveal(value)
 
 
 def piece(value: Any) -> str:
     """Return a part of a line that is safe to print; its spaces at the ends stay."""
-    return text(_WHITE.sub(" ", str(value)))
+    return _WHITE.sub(" ", text(value))
 
 
 def line(value: Any) -> str:
@@ -192,5 +184,6 @@ def _diff_line(part: str) -> str:
 def _candidate(candidate: Any) -> str:
     if not isinstance(candidate, dict):
         return line(candidate)
-    parts = (candidate.get(k) for k in ("id", "type", "title", "path", "uid", "kind", "root"))
+    keys = ("id", "type", "title", "path", "uid", "kind", "root", "lifecycle")
+    parts = (candidate.get(key) for key in keys)
     return "  ".join(line(part) for part in parts if part)

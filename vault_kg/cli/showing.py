@@ -34,7 +34,7 @@ def show(
             _show_source(session, name)
             return
         then = {"revision": revision, "commit": commit, "asOf": as_of}
-        view = session.call("knowledge_get", id=session.resolve(name), **then)
+        view = session.call("knowledge_get", id=session.resolve_any(name), **then)
         if settings.json:
             render.print_json(view)
             return

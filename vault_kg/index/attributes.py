@@ -58,11 +58,7 @@ def filters(db: Database, root: Path) -> list[Filtered]:
 def _rules(root: Path, folder: str, macros: dict[str, str | None]) -> Iterator[_Rule]:
     """Yield the lines of one folder's file that say something of a filter; note its macros."""
     prefix = f"{folder}/" if folder else ""
-    try:
-        text = (root / folder / NAME).read_text(encoding="utf-8", errors="replace")
-    except OSError:
-        return
-    for number, line in enumerate(text.splitlines(), 1):
+    for number, line in enumerate(ignoring.lines_of(root / folder / NAME), 1):
         pattern, *stated = line.split() or ["#"]
         said = [_filter(one, macros) for one in stated if _says(one, macros)]
         if pattern.startswith("#") or not said:

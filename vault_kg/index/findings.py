@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from itertools import combinations
 
-from vault_kg.index import attributes, catalog, links, lost, retained
+from vault_kg.index import attributes, catalog, ignoring, links, lost, retained
 from vault_kg.index.eligibility import CURRENT
 from vault_kg.index.parsed import from_git, partition_of
 from vault_kg.records import names
@@ -126,6 +126,18 @@ def of_attributes(vault: Vault) -> Iterator[Finding]:
             found.where, found.line, None,
             "keep what must be hidden out of the vault, or encrypt the disk and the remote; see "
             "backup-and-recovery",
+            partition_of(found.path),
+        )  # fmt: skip
+
+
+def of_ignoring(vault: Vault) -> Iterator[Finding]:
+    """Yield lines of `.gitignore` that leave nothing out, though somebody meant something by them."""
+    inner = [folder for (folder,) in vault.database.rows("SELECT DISTINCT folder FROM file")]
+    for found in ignoring.meaningless(vault.root, sorted(ignoring.with_those_above(inner))):
+        yield Finding(
+            "gitignore_line", "warning",
+            f"`{found.pattern}` is no pattern; Git and vault-kg pass over this line",
+            found.path, found.line, None, "correct the line, or take it out",
             partition_of(found.path),
         )  # fmt: skip
 

@@ -3,14 +3,20 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+import warnings
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
 
 from pathspec import GitIgnoreSpec
 
+from vault_kg.store import files
+
 NAME = ".gitignore"
+
+# Of `re`, for sets like `[[a]`; nobody can write them otherwise in a pattern of Git.
+warnings.filterwarnings("ignore", "Possible (nested set|set )", FutureWarning)
 
 
 class Reason(NamedTuple):
@@ -71,13 +77,31 @@ def with_those_above(folders: Iterable[str]) -> set[str]:
 
 def matcher(pattern: str) -> re.Pattern[str] | None:
     """Return what matches all of the paths that a pattern means, None where it means none."""
-    read = GitIgnoreSpec.from_lines([pattern]).patterns
-    regex = read[0].regex if read else None
-    return _whole(regex) if regex is not None else None
+    read = _read(pattern)
+    return read[0] if read is not None else None
+
+
+def meaningless(root: Path, folders: Iterable[str]) -> Iterator[Reason]:
+    """Yield the lines of the `.gitignore` of some folders that are no pattern, as `[z-a]` is none."""
+    for folder in folders:
+        prefix = f"{folder}/" if folder else ""
+        for number, line in enumerate(lines_of(root / folder / NAME), 1):
+            if _read(line) is None and line.strip() and not line.startswith("#"):
+                yield Reason(prefix + NAME, number, line.strip())
+
+
+def lines_of(path: Path) -> list[str]:
+    """Return the lines of a file as Git reads it: nothing of a link, a pipe or what cannot be read."""
+    try:
+        content = files.look(path).content or b""
+    except OSError:
+        return []
+    text = content.decode("utf-8-sig", errors="replace")
+    return [line.removesuffix("\r") for line in text.split("\n")]
 
 
 def _line_of(root: Path, prefix: str, path: str) -> Reason | None:
-    lines = _text(f"{root}/{prefix}").splitlines()
+    lines = lines_of(root / prefix / NAME)
     for number in range(len(lines), 0, -1):
         rule = _rule(prefix, lines[number - 1 : number])
         if rule is not None and _decides(rule, path):
@@ -92,31 +116,34 @@ def rules(absolute: str, prefix: str) -> list[Rule]:
         absolute: the folder.
         prefix: the same below the vault's folder; ends with a slash, or is empty.
     """
-    rule = _rule(prefix, _text(absolute).splitlines())
+    rule = _rule(prefix, lines_of(Path(absolute, NAME)))
     return [rule] if rule is not None else []
 
 
-def _text(absolute: str) -> str:
-    try:
-        return Path(absolute, NAME).read_text(encoding="utf-8", errors="replace")
-    except OSError:
-        return ""
-
-
 def _rule(prefix: str, lines: Sequence[str]) -> Rule | None:
-    read = GitIgnoreSpec.from_lines(lines).patterns
-    patterns = [(_whole(p.regex), bool(p.include)) for p in reversed(read) if p.regex is not None]
+    patterns = [read for line in reversed(lines) if (read := _read(line)) is not None]
     if not patterns:
         return None
     unnamed = (regex.pattern.replace("(?P<ps_d>", "(?:") for regex, _ in patterns)
     return Rule(prefix, patterns, re.compile("|".join(unnamed)))
 
 
-def _whole(regex: re.Pattern[str]) -> re.Pattern[str]:
-    """Return what matches all of a path: of `a/**` everything in the folder, and not the folder."""
+def _read(line: str) -> tuple[re.Pattern[str], bool] | None:
+    """Return what a line matches, and whether it excludes that; None where it is no pattern.
+
+    To match is to match all of a path: of `a/**` everything in the folder, and not the folder.
+    """
+    try:
+        read = GitIgnoreSpec.from_lines([line]).patterns
+    except (ValueError, re.error):  # a lone `!`, `[z-a]`: it means nothing to Git either
+        return None
+    regex = read[0].regex if read else None
+    if regex is None:
+        return None
     start = "" if regex.pattern.startswith("^") else ".*"
     end = ".+" if regex.pattern.endswith("/") else ""
-    return re.compile(f"{start}{regex.pattern}{end}") if start or end else regex
+    whole = re.compile(f"{start}{regex.pattern}{end}") if start or end else regex
+    return whole, bool(read[0].include)
 
 
 def excluded(every: Sequence[Rule], path: str) -> bool:

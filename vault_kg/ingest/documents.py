@@ -36,6 +36,17 @@ def as_text(body: str, kind: Kind) -> tuple[str, bool]:
     return "\n".join(_line(message) for message in messages) + "\n", True
 
 
+def fault(body: str, kind: Kind) -> str | None:
+    """Return what keeps a document from being the JSON that it is called, None where nothing does."""
+    if kind != "json":
+        return None
+    try:
+        json.loads(body)
+    except (ValueError, RecursionError) as error:
+        return f"it is no JSON, and was read as plain text: {error}"
+    return None
+
+
 def _messages(value: Any) -> list[Mapping[str, Any]] | None:
     """Return the messages of a conversation, or None where the value is something else."""
     if isinstance(value, Mapping):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import stat
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import NamedTuple
@@ -52,6 +53,8 @@ def read(path: Path) -> str:
         InvalidArgument: it is no text in UTF-8, too large, or cannot be read.
     """
     try:
+        if not stat.S_ISREG(path.stat().st_mode):  # a pipe or device may never end
+            raise InvalidArgument(f"{path} is not a regular file; give one", path=str(path))
         content = path.read_bytes()
     except OSError as error:
         raise InvalidArgument(f"{path} cannot be read: {error.strerror}", path=str(path)) from None
@@ -73,7 +76,7 @@ def _inside(folder: Path, root: Path) -> Iterator[Path]:
         folders[:] = sorted(name for name in folders if not name.startswith("."))
         for name in sorted(names):
             path = Path(place, name)
-            if name.startswith(".") or not name.lower().endswith(ENDINGS):
+            if name.startswith(".") or not name.lower().endswith(ENDINGS) or not path.is_file():
                 continue
             if not in_sources(_name(path, root)) and not _is_record(path):
                 yield path

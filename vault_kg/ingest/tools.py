@@ -68,16 +68,16 @@ def knowledge_process_chunk(ws: Workspace, request: ProcessChunk, caller: Caller
     The text is retained as a source. The same text again changes nothing. The answer lists what was
     written and, with its content, all that was not.
     """
-    text, transcript = documents.as_text(
-        request.chunk_text, documents.kind_of(request.source_file)
-    )  # fmt: skip
+    kind = documents.kind_of(request.source_file)
+    text, transcript = documents.as_text(request.chunk_text, kind)
     document = Document(
         group=_group(caller, request), text=text, source_file=request.source_file,
         chunk_id=request.chunk_id, filename=_filename(request.source_file, transcript),
         media_type=_media_type(request.source_file, transcript),
         reference_time=request.reference_time, attributes=request.attributes,
     )  # fmt: skip
-    return ingest(ws, caller, "knowledge_process_chunk", request, document, dry_run=request.dry_run)
+    fault = documents.fault(request.chunk_text, kind)
+    return _ingested(ws, caller, "knowledge_process_chunk", request, document, fault)
 
 
 @operation("write", Ingested, toolset="graph", asks_model=True)
@@ -91,7 +91,18 @@ def knowledge_add_episode(ws: Workspace, request: AddEpisode, caller: Caller) ->
         filename=f"{request.name}{ending}", media_type=_media_type(f"episode{ending}", False),
         reference_time=request.reference_time, attributes=request.attributes,
     )  # fmt: skip
-    return ingest(ws, caller, "knowledge_add_episode", request, document, dry_run=request.dry_run)
+    fault = documents.fault(request.episode_body, request.source)
+    return _ingested(ws, caller, "knowledge_add_episode", request, document, fault)
+
+
+def _ingested(
+    ws: Workspace, caller: Caller, operation: str, request: ProcessChunk | AddEpisode,
+    document: Document, fault: str | None,
+) -> Ingested:  # fmt: skip
+    """Ingest a document, and say of it what its reader has to know."""
+    told = ingest(ws, caller, operation, request, document, dry_run=request.dry_run)
+    warnings = [*told.warnings, *([fault] if fault else [])]
+    return told.model_copy(update={"warnings": warnings})
 
 
 def _group(caller: Caller, request: ProcessChunk | AddEpisode) -> str:

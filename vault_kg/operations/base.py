@@ -101,7 +101,7 @@ Title = Annotated[
     AfterValidator(_one_line),
     AfterValidator(_seen),
 ]
-"""The name of an entity or node: a line that can be seen, without the space around it."""
+"""The name of a record: a line that can be seen, without the space around it."""
 
 Name = Annotated[
     str, StringConstraints(max_length=100), AfterValidator(_one_line), AfterValidator(_name)
@@ -115,6 +115,9 @@ Partition = Annotated[
 
 Text = Annotated[str, StringConstraints(max_length=MAX_TEXT), AfterValidator(_plain_text)]
 """Text of at most two million characters, without control characters but tabs and line breaks."""
+
+Said = Annotated[Text, AfterValidator(_seen)]
+"""What a statement says: text that can be seen."""
 
 Quote = Annotated[str, StringConstraints(max_length=MAX_TEXT)]
 """What a source says, verbatim, whatever it holds."""

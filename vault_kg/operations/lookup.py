@@ -81,6 +81,7 @@ def knowledge_lookup(ws: Workspace, request: Lookup, caller: Caller) -> Found:
         for row in listing.named(ws.database, request.text, replace(wanted, blocked=True)):
             targets.check_not_blocked(ws, row.id)
         _check_not_missing(ws, request.text, wanted, caller)
+        _check_not_past(ws, request.text, wanted, caller)
         raise NotFound(
             f"nothing is called {request.text!r}; knowledge_search finds by words and meaning",
             text=request.text,
@@ -137,6 +138,28 @@ def _check_not_missing(ws: Workspace, text: str, wanted: Filter, caller: Caller)
         called = past_names(past) | {names.lookup_key(n) for n in (path, path.split("/")[-1])}
         if key in called and keep(past):
             raise targets.absent(ws, head)
+
+
+def _check_not_past(ws: Workspace, text: str, wanted: Filter, caller: Caller) -> None:
+    """Refuse the name of a record that default reads do not see, and say by which id it is read."""
+    rows = [
+        row
+        for row in listing.named(ws.database, text, replace(wanted, lifecycle="all"))
+        if not sight.stands_on_hidden(ws, caller, row.id)
+    ]
+    if not rows:
+        return
+    if len(rows) > 1:
+        said = f"{len(rows)} records are called {text!r}, and none of them is current"
+    elif rows[0].lifecycle == "active":
+        said = f"{text!r} is {rows[0].id}, which default reads do not see now"
+    else:
+        said = f"{text!r} was {rows[0].lifecycle}; its id is {rows[0].id}"
+    raise NotFound(
+        f"{said}. knowledge_get and knowledge_history read it by its id",
+        text=text,
+        candidates=[candidate(row) | {"lifecycle": row.lifecycle} for row in rows[:50]],
+    )
 
 
 def _lookup_then(ws: Workspace, request: Lookup, caller: Caller) -> Found:

@@ -9,11 +9,11 @@ from vault_kg.operations import absorbing, checks, drafts, targets
 from vault_kg.operations.base import (
     Evidence,
     Fenced,
-    Line,
     Reason,
     Receipt,
     RecordFence,
     Text,
+    Title,
     Write,
 )
 from vault_kg.operations.caller import Caller
@@ -35,7 +35,7 @@ class MergePages(Write):
     reason: Reason = Field(description="Who or what says that they are one.")
     survivor: RecordFence
     absorbed: RecordFence
-    title: Line | None = Field(None, description="A new title for the survivor.")
+    title: Title | None = Field(None, description="A new title for the survivor.")
     body: Text | None = Field(None, description="A combined body; bodies are never joined by us.")
     evidence: Evidence | None = Field(None, description="Sources of their identity.")
 

@@ -18,7 +18,7 @@ from vault_kg.operations.base import (
     Name,
     Partition,
     Receipt,
-    Text,
+    Said,
     Write,
 )
 from vault_kg.operations.caller import Caller
@@ -54,7 +54,7 @@ class SaveClaim(Common):
     """Record one statement about a page."""
 
     claim_kind: Name = Field(description="fact, preference, decision, … from knowledge_ontology.")
-    statement: Text = Field(min_length=1)
+    statement: Said
     owner: Id = Field(description="The page that it is about.")
     entities: Ids | None = Field(None, description="Other pages that it names.")
     expires_at: Line | None = None
@@ -66,7 +66,7 @@ class SaveRelationship(Common):
     type: Name | None = Field(None, description="From knowledge_ontology.")
     from_: Id = Field(alias="from")
     to: Id
-    fact: Text = Field(min_length=1, description="The relationship as one sentence.")
+    fact: Said = Field(description="The relationship as one sentence.")
 
 
 @operation("write", Receipt)
