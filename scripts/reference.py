@@ -124,8 +124,8 @@ def commands_page() -> str:
     parts = [
         MADE,
         "# Commands\n",
-        "Exit codes: 0 done, 1 refused, 2 wrong usage, 3 the vault is unavailable. Every command takes "
-        "`--json`. Progress and notices go to standard error.\n",
+        "Exit codes: 0 done, 1 refused or not all done, 2 wrong usage, 3 the vault is unavailable. "
+        "Every command takes `--json`. Progress and notices go to standard error.\n",
     ]
     root = click.Context(cli, info_name="vault-kg")
     for name in COMMANDS:

@@ -211,13 +211,13 @@ class UnsafePath(VaultError):
 
 
 class WriteFailed(VaultError):
-    """The disk refused (full, read-only, permission); nothing was acknowledged."""
+    """The disk refused (full, read-only, permission): all is as it was, or said to stay accepted."""
 
     code = "write_failed"
 
 
 class Busy(VaultError):
-    """Another process kept the write lane longer than this caller wanted to wait."""
+    """Another process kept the write lane, or a file of the request open, longer than was waited."""
 
     code = "busy"
 

@@ -392,10 +392,34 @@ def test_an_edge_whose_end_was_withdrawn_meanwhile_is_refused_and_named(board: B
     assert isinstance(error, CommitConflict)
     assert "edge_cand_001" in error.message and queue in error.message
     assert board.listed(type="Decision") == set(), "and nothing else of it is written"
-    rationale = board.propose(session)["edge_cand_001"]["rationale"]
-    assert queue in rationale and "NOOP" in rationale, "proposing again is no way out, this is"
+    assert "NOOP" in error.message and "withdrawn" in error.message
+    proposed = board.propose(session)["edge_cand_001"]
+    assert proposed["hint"] == "NOOP" and queue in proposed["rationale"]
+    again = [override("edge_cand_001", "ADD")]
+    error = board.refusal("commit_consolidation", session_id=session, agent_overrides=again)
+    assert isinstance(error, CommitConflict) and "NOOP" in error.message
+    done = board.commit(session)
+    assert len(done["applied"]["added"]) == 1 and done["edges_added"] == []
+
+
+def test_an_override_leaves_out_an_edge_whose_end_was_withdrawn(board: Board) -> None:
+    queue = board.page("Queue", "Entity")
+    session = board.begin()
+    board.edge(session, board.node(session, "A"), "relates_to", queue)
+    board.propose(session)
+    board.withdraw(queue)
     done = board.commit(session, agent_overrides=[override("edge_cand_001", "NOOP")])
-    assert len(done["applied"]["added"]) == 1
+    assert len(done["applied"]["added"]) == 1 and done["edges_added"] == []
+
+
+def test_an_edge_to_a_node_that_was_merged_meanwhile_leads_to_its_survivor(board: Board) -> None:
+    queue, survivor = board.page("Queue", "Entity"), board.page("Queues", "Entity")
+    session = board.begin()
+    board.edge(session, board.node(session, "A"), "relates_to", queue)
+    board.merge(survivor, queue)
+    assert board.hint(session, "edge_cand_001") == "ADD"
+    (made,) = board.commit(session)["edges_added"]
+    assert made["dst"] == survivor
 
 
 def test_a_candidate_added_after_the_proposal_needs_one(board: Board) -> None:

@@ -170,7 +170,9 @@ def test_nothing_withdrawn_comes_back_by_itself(board: Board, clock: Clock) -> N
     board.node(session, "Retries are limited", "Five times.", "Requirement")
     board.propose(session)
     override = {"candidate_id": "cand_001", "hint": "ADD", "rationale": "they do now"}
-    (anew,) = board.commit(session, agent_overrides=[override])["applied"]["added"]
+    done = board.commit(session, agent_overrides=[override])
+    (anew,) = done["applied"]["added"]
+    assert done["warnings"] == [], "the proposal has said it"
     assert anew["node_id"] != node and board.get(node)["lifecycle"] == "withdrawn"
 
 

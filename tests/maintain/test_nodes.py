@@ -186,7 +186,9 @@ def test_a_deleted_id_may_be_given_anew(garden: Garden, talk: Talk) -> None:
     talk.put("a", "Old.")
     old = talk.node("a")["record"]
     talk.call("kg_delete_node", id="a")
-    talk.put("a", "New.")
+    answer = talk.call("kg_put_node", id="a", gist="New.", level="user")
+    assert any(old in said and "withdrawn" in said for said in answer["warnings"])
+    assert f"{old} of this title" in answer["text"]
     node = talk.node("a")
     assert node["gist"] == "New." and node["record"] != old
     assert garden.box.get(old)["lifecycle"] == "withdrawn"

@@ -96,6 +96,25 @@ def test_ids_go_before_edges_and_edges_before_gists() -> None:
     assert [said.split(" ", 1)[1] for said in small[:2]] == ["archived id(s)", "edge(s)"]
 
 
+@pytest.mark.parametrize("count", [80, 90, 120, 200])
+def test_gists_are_cut_no_more_than_it_takes_the_longest_first(count: int) -> None:
+    own = [node(f"a-node-number-{n:03}", "g" * 200) for n in range(count)]
+    short = node("short", "s" * 60)
+    found = render.text(picture([*own, short], [], []))
+    assert render.LEVEL_BUDGET - render.NOTE_ROOM - count <= len(found.text)
+    assert len(found.text) <= render.LEVEL_BUDGET
+    if count < 170:
+        assert found.left_out == [f"{count} gist end(s)"] and found.shown == [short]
+    else:
+        assert found.left_out[-1].endswith("node(s)"), "not even short ones fit"
+
+
+def test_one_long_gist_is_cut_before_all_others() -> None:
+    own = [node(f"a-node-number-{n:03}", "g" * 150) for n in range(90)]
+    found = render.text(picture([*own, node("long", "x" * 3_000)], [], []))
+    assert found.left_out == ["1 gist end(s)"] and len(found.shown) == 90
+
+
 def test_what_belongs_together_stands_together() -> None:
     own = [node(name, "g") for name in ("a", "b", "c", "d")]
     edges = [Edge("1", "user", "d", "b", "of"), Edge("2", "user", "b", "c", "of")]

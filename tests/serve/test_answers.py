@@ -25,8 +25,32 @@ def ask(box: VaultBox, name: str, budget: int, **arguments: Any) -> dict[str, An
     answer = answers.fitting(
         operation, arguments, lambda given: registry.call(box.ws, name, given, ANYBODY), budget
     )
-    assert operation.scope != "read" or len(compact(answer)) <= budget
+    assert operation.scope != "read" or answers.room_of(answer) <= budget
     return answer
+
+
+@pytest.mark.parametrize(
+    ("text", "room"), [("abc", 3), ("žluť", 6), ("Москва", 12), ("東京", 8), ("a—b", 6), ("😀", 4)]
+)
+def test_a_character_that_takes_a_token_counts_four(text: str, room: int) -> None:
+    assert answers.room_of([text]) == len(compact([""])) + room
+
+
+def test_a_chinese_body_comes_in_parts_of_as_many_tokens(box: VaultBox) -> None:
+    page = box.page("Big", "Topic", body="双向链接的用法很多。\n" * 30_000)
+    view = ask(box, "knowledge_get", answers.MAX_CHARS, id=page)
+    assert 20_000 < len(compact(view)) < 30_000
+    assert 20_000 < view["nextBodyOffset"] < view["bodyTotal"]
+
+
+def test_what_fits_as_characters_and_cannot_be_smaller_is_not_refused(box: VaultBox) -> None:
+    page = box.page("Big", "Topic", body="双" * 20_000)
+    operation = registry.operations()["knowledge_history"]
+    answer = answers.fitting(
+        operation, {"id": page, "diff": True},
+        lambda given: registry.call(box.ws, operation.name, given, ANYBODY), 30_000,
+    )  # fmt: skip
+    assert answers.room_of(answer) > 30_000 >= len(compact(answer))
 
 
 def test_an_answer_that_fits_is_what_the_operation_says(box: VaultBox) -> None:

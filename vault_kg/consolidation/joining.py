@@ -7,10 +7,11 @@ from typing import NamedTuple
 
 from vault_kg.index import catalog, joints, successors
 from vault_kg.index.catalog import Row
+from vault_kg.operations import sight
 from vault_kg.operations.caller import Caller
 from vault_kg.operations.summaries import visible
 from vault_kg.operations.workspace import Workspace
-from vault_kg.state import merges
+from vault_kg.state import guards, merges
 
 
 class Joint(NamedTuple):
@@ -65,3 +66,30 @@ def pages(ws: Workspace, caller: Caller, wanted: Iterable[str]) -> list[Row]:
             if row.kind == "page" and row.current(now) and caller.sees(row.partition):
                 found.setdefault(row.id, row)
     return list(found.values())
+
+
+def end(ws: Workspace, caller: Caller, name: str) -> str | None:
+    """Return the current node that an edge leads to where it names one; None where it is gone."""
+    rows = catalog.by_id(ws.database, _survivor(ws, name))
+    there = (
+        r for r in rows if r.kind == "page" and r.current(ws.now()) and caller.sees(r.partition)
+    )
+    return next((row.id for row in there), None)
+
+
+def fate(ws: Workspace, caller: Caller, name: str) -> str:
+    """Say what became of a node that no edge can lead to any more."""
+    final = _survivor(ws, name)
+    if sight.is_hidden(ws, caller, final):
+        return f"{name} is not there any more"
+    guarded = guards.of(ws.database, final)
+    if (withdrawn := guarded.get(guards.WITHDRAWN)) is not None:
+        return f"{final} was withdrawn ({withdrawn.at[:10]}: {withdrawn.reason})"
+    new = successors.current(ws.database, final) if guards.SUPERSEDED in guarded else None
+    if new is not None and not sight.is_hidden(ws, caller, new):
+        return f"{final} is superseded by {new}, to which the edge could lead instead"
+    return f"{final} does not stand any more"
+
+
+def _survivor(ws: Workspace, name: str) -> str:
+    return (merges.way(ws.database, name) or [name])[-1]

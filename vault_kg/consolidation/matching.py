@@ -17,12 +17,12 @@ from vault_kg.errors import VaultError
 from vault_kg.index import catalog, matching
 from vault_kg.index.catalog import Row
 from vault_kg.index.listing import Filter
-from vault_kg.operations import steps, targets
+from vault_kg.operations import namesakes, steps, targets
 from vault_kg.operations.caller import Caller
 from vault_kg.operations.workspace import Workspace
 from vault_kg.records.passages import split_passages
 from vault_kg.state import guards
-from vault_kg.state.sessions import Session, undo_request
+from vault_kg.state.sessions import Session
 
 Mode = Literal["vector", "title_prefix"]
 
@@ -208,7 +208,7 @@ def _current(ws: Workspace, ids: Iterable[str]) -> list[Row]:
 def _was_undone(ws: Workspace, row: Row) -> bool:
     """Say whether a page is withdrawn because its session was taken back: nobody judged it."""
     guard = guards.of(ws.database, row.id).get(guards.WITHDRAWN)
-    return guard is not None and guard.request_id.startswith(undo_request(""))
+    return guard is not None and not namesakes.is_judged(guard)
 
 
 def _pages(

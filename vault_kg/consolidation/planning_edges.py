@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from vault_kg.consolidation import joining
 from vault_kg.consolidation.candidates import Edge, End
 from vault_kg.consolidation.deciding import Decision
 from vault_kg.consolidation.work import GONE, SUPERSEDES, Work, moved
-from vault_kg.errors import InvalidArgument
+from vault_kg.errors import CommitConflict, InvalidArgument
 from vault_kg.index import catalog, matching
 from vault_kg.operations import statements
 from vault_kg.operations.statements import SaveRelationship
@@ -85,11 +86,15 @@ def _relate(
 def _end(work: Work, edge: Edge, end: End) -> str:
     """Return the node at an end of an edge; one that is gone since is a conflict, and named."""
     if end.node is not None:
-        row = next(iter(catalog.by_id(work.ws.database, end.node)), None)
-        if row is None or not row.current(work.ws.now()):
-            state = "gone" if row is None else f"{row.lifecycle} or hidden"
-            raise moved(edge.id, end.node, f"it is {state} now")
-        return end.node
+        stands = joining.end(work.ws, work.caller, end.node)
+        if stands is None:
+            raise CommitConflict(
+                f"{edge.id}: {joining.fate(work.ws, work.caller, end.node)}; leave the edge out with "
+                "the override NOOP, which kg_propose_reconciliation proposes now, and commit again",
+                candidate_id=edge.id,
+                target_node=end.node,
+            )
+        return stands
     found = work.nodes[end.candidate or ""]
     if found is None:
         raise InvalidArgument(

@@ -156,25 +156,22 @@ def _seen(facts: Facts) -> dict[str, Any]:
 def _edge_proposal(
     ws: Workspace, caller: Caller, edge: Edge, proposed: dict[str, Proposal]
 ) -> Proposal:
-    src, dst = (_stands(end, proposed) for end in (edge.src, edge.dst))
+    ends = (edge.src, edge.dst)
+    src, dst = (_stands(ws, caller, end, proposed) for end in ends)
     if src is None or dst is None:
-        out = (edge.src if src is None else edge.dst).name
-        return Proposal("NOOP", None, f"{out} stays out, and so does the edge", 3)
+        out = ends[0 if src is None else 1]
+        said = joining.fate(ws, caller, out.node) if out.node else f"{out.name} stays out"
+        return Proposal("NOOP", None, f"{said}; so the edge stays out", 3)
     known = pages.relationship(ws.database, edge.type, src, dst, ws.now(), caller.partitions)
     if known is not None:
         return Proposal("NOOP", known, f"{known} says the same", 5)
-    named = {end.node for end in (edge.src, edge.dst) if end.node}
-    gone = named - {page.id for page in joining.pages(ws, caller, named)}
-    if gone:
-        said = f"{', '.join(sorted(gone))} is withdrawn or hidden now; override with NOOP to leave it out"
-        return Proposal("ADD", None, said, 8)
     return Proposal("ADD", None, "no relationship of this type joins these ends", 8)
 
 
-def _stands(end: End, proposed: dict[str, Proposal]) -> str | None:
+def _stands(ws: Workspace, caller: Caller, end: End, proposed: dict[str, Proposal]) -> str | None:
     """Return the node that an end will be: "" for a new one, None where there will be none."""
     if end.candidate is None:
-        return end.node
+        return joining.end(ws, caller, end.node or "")
     proposal = proposed[end.candidate]
     return "" if proposal.hint in ("ADD", "SUPERSEDE") else proposal.target
 

@@ -39,6 +39,7 @@ from vault_kg.store import collecting, files, paths
 from vault_kg.store.files import RACY_NS, Stamp
 from vault_kg.store.journal import Journal
 from vault_kg.store.vault import Vault
+from vault_kg.store.writers import let_saves_end
 
 _VOCABULARY = "checked_vocabulary"
 _LISTING = "listing"
@@ -177,6 +178,7 @@ class Indexer:
             Busy: the lane was not free; with `wait` given, also where the disk refuses.
             WriteFailed: the disk refuses, or an accepted request still waits for it.
         """
+        let_saves_end([self._vault.root / path for path in paths], RACY_NS)
         try:
             with journal.lane.hold() if wait is None else journal.lane.hold(wait):
                 return self._observe(journal, paths, seen)

@@ -2,11 +2,13 @@
 
 What is charged is what is rendered: `layout` gives each node and edge the characters of its line, and
 `text` writes just those. Where a level does not fit even so, the text is degraded in steps and says
-what it left out: ids of archived nodes first, then edges, then the ends of gists, then nodes.
+what it left out: ids of archived nodes first, then edges, then the ends of the longest gists, then
+nodes.
 """
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections import deque
 from collections.abc import Callable, Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -23,6 +25,7 @@ NOTE_ROOM = 200
 """Characters that the note of what was left out may take."""
 
 SHORT_GIST = 80
+"""Characters to which a gist may be cut; where all so short do not fit, nodes are left out."""
 
 Some = TypeVar("Some")
 
@@ -121,25 +124,41 @@ def _degraded(
     left_out: list[str] = []
     kept = _first(archived, room, lambda some: _write(picture, active, some, edges))
     _note(left_out, len(archived) - len(kept), "archived id(s)")
-    shown, visible, cut = edges, active, False
+    shown, visible, most = edges, active, None
     if not kept:
         shown = _first(edges, room, lambda some: _write(picture, active, (), some))
         _note(left_out, len(edges) - len(shown), "edge(s)")
     if not kept and not shown:
-        cut = len(_write(picture, active, (), ())) > room
-        visible = _first(active, room, lambda some: _write(picture, some, (), (), cut=cut))
-        _note(left_out, sum(len(n.gist) > SHORT_GIST for n in visible) * cut, "gist end(s)")
+        most = _most_of_a_gist(active, room, lambda most: _write(picture, active, (), (), most))
+        visible = _first(active, room, lambda some: _write(picture, some, (), (), most))
+        _note(left_out, sum(not _is_whole(node, most) for node in visible), "gist end(s)")
         _note(left_out, len(active) - len(visible), "node(s)")
     note = f"NOTE: degraded to fit {budget} characters; left out: {', '.join(left_out)}.\n"
-    said = _write(picture, visible, kept, shown, cut=cut) + note
+    said = _write(picture, visible, kept, shown, most) + note
     if len(said) > budget:  # no room for more than a part of the note
         return Rendered(note[:budget], [], left_out)
-    return Rendered(said, [n for n in visible if not cut or len(n.gist) <= SHORT_GIST], left_out)
+    return Rendered(said, [node for node in visible if _is_whole(node, most)], left_out)
 
 
-def shortened(gist: str) -> str:
-    """Return the beginning of a gist."""
-    return gist if len(gist) <= SHORT_GIST else gist[: SHORT_GIST - 1] + "…"
+def _most_of_a_gist(
+    active: list[Node], room: int, write: Callable[[int | None], str]
+) -> int | None:
+    """Return the most characters of a gist with which all nodes fit; None where whole ones do.
+
+    It is never less than `SHORT_GIST`, also where that is too much.
+    """
+    if len(write(None)) <= room:
+        return None
+    lengths = range(SHORT_GIST + 1, max((len(node.gist) for node in active), default=0))
+    return SHORT_GIST + bisect_left(lengths, True, key=lambda most: len(write(most)) > room)
+
+
+def _is_whole(node: Node, most: int | None) -> bool:
+    return most is None or len(node.gist) <= most
+
+
+def _shortened(gist: str, most: int | None) -> str:
+    return gist if most is None or len(gist) <= most else gist[: most - 1] + "…"
 
 
 def _note(left_out: list[str], number: int, what: str) -> None:
@@ -188,16 +207,16 @@ def _write(
     active: Sequence[Node],
     archived: Sequence[Node],
     edges: Sequence[Edge],
-    *,
-    cut: bool = False,
+    most: int | None = None,
 ) -> str:
+    """Return a level's text with some of its nodes and edges, gists of at most so many characters."""
     own = {node.id for node in active}
     under: dict[str, list[Edge]] = {}
     for edge in edges:
         under.setdefault(edge.source if edge.source in own else edge.target, []).append(edge)
     lines = [HEADER]
     for node in _in_order(active, edges):
-        lines.append(node_line(node.name, shortened(node.gist) if cut else node.gist))
+        lines.append(node_line(node.name, _shortened(node.gist, most)))
         lines += [_line_of(edge, picture.called, own) for edge in under.get(node.id, ())]
     if archived:
         lines.append(ARCHIVE_HEADER + SEPARATOR.join(node.name for node in archived) + "\n")

@@ -34,7 +34,7 @@ from vault_kg.maintain.request import (
     Told,
 )
 from vault_kg.maintain.sessions import Session
-from vault_kg.operations import checks, drafts, targets, withdrawing
+from vault_kg.operations import checks, drafts, namesakes, targets, withdrawing
 from vault_kg.operations.base import Lines, Receipt, Text
 from vault_kg.operations.caller import Caller
 from vault_kg.operations.registry import operation
@@ -171,6 +171,7 @@ class _Putting:
         lists = {"notes": self._notes, "touches": request.touches}
         self.change = _Put(**given, **{k: v for k, v in lists.items() if v is not None})
         self._before: Node | None = None
+        self._withdrawn: list[str] = []
         self._whole = False
         self._longer = False
 
@@ -202,6 +203,7 @@ class _Putting:
             change, path=f"{folder}/{request.id}.md", before=room.before, after=content
         )
         drafts.validate(ws, session.caller, change)
+        self._withdrawn = namesakes.withdrawn(ws, session.caller, change)
         self._whole = True
         receipt = drafts.receipt_of(change)
         return Plan(
@@ -241,7 +243,7 @@ class _Putting:
         now = finding.node(session, self._request.id, [self._partition])
         self._note_use(now, receipt)
         created = self._before is None
-        warnings = nudges.of(session, now, created=created)
+        warnings = [*self._withdrawn, *nudges.of(session, now, created=created)]
         verb = "Created" if created else "Updated" if receipt else "Unchanged:"
         level = levels.level_of(self._partition)
         text = f"{verb} {now.name} [{level}], revision {now.revision}."

@@ -241,7 +241,11 @@ def _readers(ws: Workspace, caller: Caller) -> dict[str, Callable[[], Iterable[f
         "duplicates": lambda: findings.duplicates(db, caller.sees),
         "chains": lambda: findings.chains(db),
         "files": lambda: findings.of_files(db),
-        "git": lambda: chain(findings.of_attributes(vault), uncommitted.found(ws, caller)),
+        "git": lambda: chain(
+            findings.of_ignoring(vault),
+            findings.of_attributes(vault),
+            uncommitted.found(ws, caller),
+        ),
         "links": lambda: findings.unresolved_links(db, caller.sees),
     }
 

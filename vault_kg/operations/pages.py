@@ -9,7 +9,7 @@ from vault_kg.errors import (
 )
 from vault_kg.index import links
 from vault_kg.index.pending import Pending
-from vault_kg.operations import checks, drafts, targets
+from vault_kg.operations import checks, drafts, namesakes, targets
 from vault_kg.operations.base import (
     Evidence,
     Fenced,
@@ -105,7 +105,8 @@ def knowledge_edit_body(ws: Workspace, request: EditBody, caller: Caller) -> Rec
 
 def _plan_page(ws: Workspace, request: SavePage, caller: Caller) -> Plan:
     if request.id is None:
-        return drafts.created(draft_page(ws, request, caller))
+        change, warnings = draft_page(ws, request, caller)
+        return drafts.created((change, [*warnings, *namesakes.withdrawn(ws, caller, change)]))
     return _change_page(ws, request, request.id, caller)
 
 
@@ -189,7 +190,7 @@ def _page_changes(
     sent = request.model_fields_set
     ontology = ws.ontology(target.row.partition)
     if "title" in sent:
-        if not request.title:
+        if not names.is_visible(request.title or ""):
             raise InvalidArgument("a page's title cannot be cleared; give another", field="title")
         changes["title"] = request.title
     if "type" in sent:

@@ -14,6 +14,7 @@ from typing import Any, Literal, TypeVar
 from pydantic import ValidationError
 
 from vault_kg.errors import InvalidArgument, NotFound, ScopeDenied
+from vault_kg.operations import indexing
 from vault_kg.operations.base import Model, Request
 from vault_kg.operations.caller import Caller
 from vault_kg.operations.workspace import Workspace
@@ -56,6 +57,13 @@ class Operation:
     def read_only(self) -> bool:
         """Whether it changes nothing."""
         return self.scope in ("read", "cypher")
+
+    def answer_schema(self) -> dict[str, Any]:
+        """Return the JSON schema of its answer: the result, and what every read may say besides."""
+        schema = self.result.model_json_schema(by_alias=True, mode="serialization")
+        if self.read_only:
+            schema["properties"][indexing.KEY] = indexing.Indexing.model_json_schema()
+        return schema
 
 
 _OPERATIONS: dict[str, Operation] = {}
@@ -126,7 +134,8 @@ def call(
         caller: who asks.
 
     Returns:
-        The result as JSON values, in the wire spelling.
+        The result as JSON values, in the wire spelling. That of a read says besides how far the
+        vault's files are read, where they are not: `indexing`.
 
     Raises:
         WriteFailed: the vault is open for reading only, and the operation would change something.
@@ -152,8 +161,17 @@ def call(
     if not (found.read_only or found.on_reading):
         workspace.vault.check_writable()
     workspace.database.check_present()
-    result = found.handler(workspace, request, caller)
-    return result.model_dump(mode="json", by_alias=True)
+    unread = workspace.indexing  # asked first: the files that come meanwhile are not in the answer
+    try:
+        result = found.handler(workspace, request, caller)
+    except NotFound as error:
+        if unread is not None:
+            indexing.tell_refusal(error, unread)
+        raise
+    answer = result.model_dump(mode="json", by_alias=True)
+    if unread is not None and found.read_only:
+        indexing.tell(answer, unread, found.result)
+    return answer
 
 
 def read_arguments(found: Operation, arguments: Mapping[str, Any]) -> Request:

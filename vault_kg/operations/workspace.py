@@ -6,28 +6,31 @@ lets Git follow. `look_at` is how a read makes sure that a file it answers from 
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from vault_kg.errors import Busy, NotFound, RequestMismatch, UnsafePath, WrongVault
+from vault_kg.errors import Busy, NotFound, RequestMismatch, UnsafePath, WriteFailed, WrongVault
 from vault_kg.index import schema
 from vault_kg.index.graph_rows import groups
-from vault_kg.index.indexer import Indexer, Progress, ScanReport
+from vault_kg.index.indexer import Indexer, Progress, ScanReport, generation
 from vault_kg.index.ontologies import Ontologies
 from vault_kg.operations import placing
 from vault_kg.operations.base import Receipt, Write
 from vault_kg.operations.caller import Caller
+from vault_kg.operations.indexing import Indexing
 from vault_kg.operations.semantics import Semantics
 from vault_kg.records.ontology import Ontology
 from vault_kg.records.yaml_scalars import Instant
 from vault_kg.state import journal as rows
 from vault_kg.state import settings
 from vault_kg.state.database import Database
+from vault_kg.state.journal import Entry
 from vault_kg.state.revisions import Revision
-from vault_kg.store import files, unasked, uploads
+from vault_kg.store import files, unasked, uploads, writers
 from vault_kg.store import vault as vaults
 from vault_kg.store.journal import Journal
 from vault_kg.store.lane import LOCK, Lane
@@ -40,6 +43,9 @@ if TYPE_CHECKING:
     from vault_kg.store.outbox import Outbox
 
 Clock = Callable[[], datetime]
+
+MANY = 500
+"""Files that take more than a moment to read: until they are, reads say what they may miss."""
 
 
 def _utc_now() -> datetime:
@@ -67,6 +73,8 @@ class Workspace:
         self.journal = Journal(vault, self.lane, self.now, self.indexer.project)
         self.semantics = Semantics(vault.database, vault.database.path.parent)
         self.job: Job | None = None
+        self._is_read = self.scanned and generation(vault.database) > 0
+        """Whether the index was made as a whole, and not of a vault that was empty then."""
         self._outbox: Outbox | None = None
         self._history: History | None = None
         self._graphs: Graphs | None = None
@@ -153,6 +161,7 @@ class Workspace:
             report = self.indexer.scan(self.journal, tell, wait, aside=aside)
         finally:
             self.job = None
+        self._is_read = True
         if rows.last_seq(self.database) != before:
             self.outbox.drain()
         elif rows.queue_state(self.database)[0]:
@@ -164,6 +173,20 @@ class Workspace:
     def scanned(self) -> bool:
         """Whether the vault was ever looked at as a whole."""
         return settings.get(self.database, "scanned_at") is not None
+
+    @property
+    def indexing(self) -> Indexing | None:
+        """How far the vault's files are read; None where reads can rely on the index.
+
+        It can while only some edits wait to be taken in, but not while many files do, or before
+        the first reading ended; a vault that was empty when it was made is read for the first time.
+        """
+        job = self.job if self.job is not None and self.job.activity == "indexing" else None
+        if job is None:
+            return None if self._is_read else Indexing(done=0)
+        if self._is_read and job.total < MANY:
+            return None
+        return Indexing(done=job.done, total=job.total)
 
     def look_at(self, paths: Iterable[str]) -> bool:
         """Take in edits of these files, if there are any and no writer is at work.
@@ -210,10 +233,14 @@ class Workspace:
             with self.ontologies.held():
                 return placing.checked(self.vault.root, plan())
 
-        with self.lane.hold(), unasked.beginning(self.database):
-            self._check_unused(caller, asked)
-            entry = self.journal.submit(asked, planned, caller.report)
-        self._note_vocabularies([entry.partition])
+        def carried_out() -> Entry:
+            with self.lane.hold(), unasked.beginning(self.database):
+                self._check_unused(caller, asked)
+                return self.journal.submit(asked, planned, caller.report)
+
+        entry = writers.patiently(carried_out)
+        with contextlib.suppress(WriteFailed, Busy):  # it stands; a scan notes them as well
+            self._note_vocabularies([entry.partition])
         self.outbox.drain()
         return self.receipt(entry.seq, caller)
 

@@ -1,7 +1,8 @@
 """Answers that fit a client: nothing is cut silently.
 
 An answer over the budget is asked for again, smaller, in the operation's own way of answering less
-(fewer records, fewer characters), so that it says itself how to go on.
+(fewer records, fewer characters), so that it says itself how to go on. The budget stands for tokens
+and is given in characters of English: a Chinese character takes a token, as about four of those do.
 """
 
 from __future__ import annotations
@@ -24,13 +25,18 @@ _LIMITS = ("limit", "num_results", "last_n", "top", "top_k", "max_nodes")
 
 MARGIN = 0.9
 
+_LEADS_OF_THREE = bytes(range(0xE0, 0xF0))
+"""The first bytes of the characters that take three bytes in UTF-8."""
+
 Ask = Callable[[dict[str, Any]], dict[str, Any]]
 
 
 def fitting(
     operation: Operation, arguments: Mapping[str, Any], ask: Ask, budget: int = MAX_CHARS
 ) -> dict[str, Any]:
-    """Return an answer of at most so many characters as JSON.
+    """Return an answer that takes no more room than so many characters of English, as JSON.
+
+    One that cannot be made smaller may take more, up to so many characters of any script.
 
     Args:
         operation: what is asked.
@@ -44,15 +50,25 @@ def fitting(
     asked = dict(arguments)
     while True:
         answer = ask(asked)
-        size = len(compact(answer))
-        if size <= budget:
+        if room_of(answer) <= budget:
             return answer
         smaller = None if not operation.read_only else _smaller(operation, asked, answer, budget)
         if smaller is None:
-            if not operation.read_only:
+            size = len(compact(answer))
+            if not operation.read_only or size <= budget:
                 return answer  # a receipt is never withheld: the change is done
             raise _too_large(operation, size, budget)
         asked = smaller
+
+
+def room_of(value: Any) -> int:
+    """Return how many characters of English take as many tokens as a value does as JSON.
+
+    A letter of Latin, Greek, Cyrillic, Hebrew or Arabic beyond ASCII counts two, what comes after
+    these (U+0800: Indic and East Asian scripts, signs) four.
+    """
+    raw = compact(value).encode("utf-8", "surrogatepass")
+    return len(raw) + len(raw) - len(raw.translate(None, _LEADS_OF_THREE))
 
 
 def short(value: Any) -> Any:
@@ -74,7 +90,7 @@ def _smaller(
 ) -> dict[str, Any] | None:
     """Return arguments for a smaller answer, or None where there are none."""
     fields = operation.request.model_fields
-    share = budget * MARGIN / len(compact(answer))
+    share = budget * MARGIN / room_of(answer)
     if "body_limit" in fields and isinstance(answer.get("body"), str):
         return _with(operation, asked, "body_limit", _body_room(answer, budget))
     limit = next((name for name in _LIMITS if name in fields), None)
@@ -97,8 +113,8 @@ def _asked_for(operation: Operation, asked: dict[str, Any], field: str) -> int:
 
 def _body_room(answer: dict[str, Any], budget: int) -> int:
     body = answer["body"]
-    encoded = len(compact(body))
-    room = (budget - (len(compact(answer)) - encoded)) * MARGIN
+    encoded = room_of(body)
+    room = (budget - (room_of(answer) - encoded)) * MARGIN
     return int(len(body) * room / encoded) if room > 0 and len(body) > 1 else 0
 
 

@@ -35,6 +35,8 @@ replaced with knowledge_correct, not edited. Withdraw and merge only what a pers
 confirms.
 - Lists carry count, total and nextCursor; send it as cursor, with the same arguments, to go on. \
 asOf takes one of revision, commit (Git) and time. expectedVaultId is taken by every change.
+- indexing {done, total} in an answer: the files have not all been read yet, and what is missing \
+may still come.
 - An error has code, message and data; the message says what to do next."""
 
 _SHORT_RESULT = 200

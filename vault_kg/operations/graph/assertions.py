@@ -14,7 +14,7 @@ from pydantic import Field
 from vault_kg.errors import Ambiguous, InvalidArgument, LifecycleRefused
 from vault_kg.index.catalog import Row
 from vault_kg.index.pending import Pending
-from vault_kg.operations import base, checks, drafts
+from vault_kg.operations import base, checks, drafts, namesakes
 from vault_kg.operations.base import Id, Lines, Text
 from vault_kg.operations.caller import Caller
 from vault_kg.operations.graph import finding, writing
@@ -201,6 +201,7 @@ def created(
 ) -> Plan:
     """Return the plan that makes a record with its evidence; its id is answered under `key`."""
     warnings = drafts.validate(ws, caller, change, pending=Pending(evidence.text))
+    warnings += namesakes.withdrawn(ws, caller, change)
     result = {key: change.record_id, "created": True, "warnings": warnings, **extra}
     receipt = drafts.receipt_of(change, **writing.answer(result))
     changes = (*writing.retaining(ws, evidence), change)
