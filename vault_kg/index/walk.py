@@ -84,6 +84,8 @@ def walk(root: Path, named: Named | None = None) -> Listing:
         prefix, rules = waiting.pop()
         waiting += _list_folder(f"{root}/{prefix}", prefix, rules, listing, named)
         stamper.take(listing.paths)
+    if not listing.paths:
+        return listing
     try:
         listing.stamps = stamper.finish(listing.paths)
     except OSError as error:  # the vault itself is gone, and nothing is known of its files
